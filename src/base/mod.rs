@@ -1,0 +1,12 @@
+//! What every other floor stands on: time, ids, numbers, words, files, and the reporter of partial failures.
+//!
+//! Nothing in here knows what telemetry is. Outside crates that only this floor may name: `jiff`.
+
+pub mod clock;
+pub mod fs;
+pub mod id;
+pub mod reporter;
+pub mod stats;
+pub mod text;
+pub mod time;
+pub mod units;

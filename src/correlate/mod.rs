@@ -1,0 +1,1 @@
+//! Findings and the entity graph → hypotheses.

@@ -1,0 +1,4 @@
+//! Change events.
+
+pub mod csv;
+pub mod jsonl;

@@ -1,0 +1,4 @@
+//! nginx access logs.
+
+pub mod json;
+pub mod line;

@@ -1,0 +1,1 @@
+//! The document: inputs and what was made of them.

@@ -1,0 +1,558 @@
+//! Batches → snapshot: joins, sorts, removes doubles, names entities.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::base::time::{TimeRange, Timestamp};
+use crate::model::batch::Batch;
+use crate::model::entity::{EntityGraph, EntityKeys, EntityType, RelationKind, workload_of_pod};
+use crate::model::input::{Input, InputIx};
+use crate::model::labels::Labels;
+use crate::model::pack::Packs;
+use crate::model::prometheus::MetricMeta;
+use crate::model::request::Request;
+use crate::model::series::{MetricKind, Sampling, Series};
+use crate::store::{Snapshot, calls};
+
+/// Joins inputs, each with its rows. The order of `parts` does not matter: they are sorted by path and content first.
+pub fn build(mut parts: Vec<(Input, Batch)>) -> Snapshot {
+    parts.sort_by(|a, b| (&a.0.path, &a.0.sha256).cmp(&(&b.0.path, &b.0.sha256)));
+    let mut snapshot = Snapshot {
+        generation: 1,
+        packs: Packs::builtin(),
+        ..Snapshot::default()
+    };
+    let mut series = Vec::new();
+    let mut requests = Vec::new();
+    for (ix, (input, mut batch)) in parts.into_iter().enumerate() {
+        batch.set_input(InputIx(ix as u32));
+        if let Some(extent) = batch.extent() {
+            snapshot.extent = Some(snapshot.extent.map_or(extent, |known| known.hull(&extent)));
+        }
+        snapshot.inputs.push(input);
+        series.append(&mut batch.series);
+        requests.append(&mut batch.requests);
+        snapshot.spans.append(&mut batch.spans);
+        snapshot.summaries.append(&mut batch.summaries);
+        snapshot.edges.append(&mut batch.edges);
+        snapshot.profiles.append(&mut batch.profiles);
+        snapshot.events.append(&mut batch.events);
+        snapshot.targets.append(&mut batch.targets);
+        snapshot.facts.append(&mut batch.facts);
+        for meta in batch.metadata {
+            snapshot
+                .metadata
+                .entry(Arc::clone(&meta.family))
+                .or_insert(meta);
+        }
+    }
+    if let Some(extent) = &mut snapshot.extent {
+        extent.end = extent.end.plus_nanos(1);
+    }
+    snapshot.series = merge_series(series);
+    let (requests, duplicates) = merge_requests(requests);
+    snapshot.requests = requests;
+    snapshot.duplicate_requests = duplicates;
+    sort_rows(&mut snapshot);
+    describe_series(&mut snapshot);
+    snapshot.calls = calls::match_calls(&snapshot.spans);
+    snapshot.graph = graph(&mut snapshot);
+    index(&mut snapshot);
+    snapshot
+}
+
+fn sort_rows(snapshot: &mut Snapshot) {
+    snapshot.spans.sort_by(|a, b| {
+        (&a.trace_id, a.start, a.span_id, !a.is_segment).cmp(&(
+            &b.trace_id,
+            b.start,
+            b.span_id,
+            !b.is_segment,
+        ))
+    });
+    snapshot.spans.dedup_by(|later, kept| {
+        kept.trace_id == later.trace_id
+            && kept.span_id == later.span_id
+            && kept.start == later.start
+            && kept.kind == later.kind
+            && (kept.duration_ms == later.duration_ms || later.duration_ms.is_none())
+    });
+    snapshot
+        .summaries
+        .sort_by(|a, b| (a.start, &a.trace_id).cmp(&(b.start, &b.trace_id)));
+    snapshot
+        .summaries
+        .dedup_by(|a, b| a.trace_id == b.trace_id && a.start == b.start);
+    snapshot
+        .edges
+        .sort_by(|a, b| (&a.caller, &a.callee, a.start).cmp(&(&b.caller, &b.callee, b.start)));
+    snapshot
+        .events
+        .sort_by(|a, b| (a.t, &a.title, a.input).cmp(&(b.t, &b.title, b.input)));
+    snapshot
+        .events
+        .dedup_by(|a, b| a.t == b.t && a.title == b.title && a.kind == b.kind && a.text == b.text);
+    snapshot.profiles.sort_by(|a, b| {
+        (&a.process, &a.kind, a.t.is_none(), a.t, a.input).cmp(&(
+            &b.process,
+            &b.kind,
+            b.t.is_none(),
+            b.t,
+            b.input,
+        ))
+    });
+    snapshot
+        .targets
+        .sort_by(|a, b| (a.at, &a.labels).cmp(&(b.at, &b.labels)));
+    snapshot
+        .facts
+        .sort_by(|a, b| (&a.name, &a.value, a.input).cmp(&(&b.name, &b.value, b.input)));
+}
+
+/// One series for each metric, labels, sampling and (for evaluated ones) expression. Samples of several inputs are put
+/// in order; of two at one time the first input's is kept.
+fn merge_series(mut series: Vec<Series>) -> Vec<Series> {
+    // The sort is stable, and inputs come in order of path, so the first of equals is the first input's.
+    series.sort_by(|a, b| series_key(a).cmp(&series_key(b)));
+    let mut merged: Vec<Series> = Vec::with_capacity(series.len());
+    for next in series {
+        match merged.last_mut() {
+            Some(last) if series_key(last) == series_key(&next) => join(last, next),
+            _ => merged.push(in_order(next)),
+        }
+    }
+    merged
+}
+
+fn series_key(series: &Series) -> (&str, &Labels, Sampling, Option<&str>) {
+    let expr = if series.sampling.is_raw() {
+        None
+    } else {
+        series.expr.as_deref()
+    };
+    (
+        series.metric.as_ref(),
+        &series.labels,
+        series.sampling,
+        expr,
+    )
+}
+
+/// Times strictly increasing: sorted when they are not, of two at one time the first kept.
+fn in_order(mut series: Series) -> Series {
+    if !series.t.windows(2).all(|w| w[0] < w[1]) {
+        let mut pairs: Vec<(i64, f64)> = series
+            .t
+            .iter()
+            .copied()
+            .zip(series.v.iter().copied())
+            .collect();
+        pairs.sort_by_key(|(t, _)| *t);
+        pairs.dedup_by_key(|(t, _)| *t);
+        (series.t, series.v) = pairs.into_iter().unzip();
+    }
+    series.histograms.sort_by_key(|h| h.t);
+    series.histograms.dedup_by_key(|h| h.t);
+    series
+}
+
+fn join(into: &mut Series, next: Series) {
+    let Series {
+        mut t,
+        mut v,
+        mut histograms,
+        mut exemplars,
+        mut sources,
+        ..
+    } = next;
+    let is_after = into
+        .t
+        .last()
+        .zip(t.first())
+        .is_none_or(|(last, first)| last < first);
+    into.t.append(&mut t);
+    into.v.append(&mut v);
+    into.histograms.append(&mut histograms);
+    into.exemplars.append(&mut exemplars);
+    into.sources.append(&mut sources);
+    if !is_after || !into.histograms.is_empty() {
+        let taken = std::mem::replace(
+            into,
+            Series::new(Arc::from(""), Labels::default(), Sampling::Raw),
+        );
+        *into = in_order(taken);
+    }
+}
+
+/// One row for each request: of two records with one `$request_id` the richer one wins (more attempts with times, then
+/// the finer clock), and the poorer one is counted.
+fn merge_requests(requests: Vec<Request>) -> (Vec<Request>, u64) {
+    let mut kept: Vec<Request> = Vec::with_capacity(requests.len());
+    let mut by_id: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+    let mut doubles = 0;
+    for request in requests {
+        if request.request_id.is_empty() {
+            kept.push(request);
+            continue;
+        }
+        match by_id.get(&request.request_id) {
+            None => {
+                by_id.insert(Arc::clone(&request.request_id), kept.len());
+                kept.push(request);
+            }
+            Some(at) => {
+                doubles += 1;
+                let known = &mut kept[*at];
+                if richness(&request) > richness(known) {
+                    *known = request;
+                }
+            }
+        }
+    }
+    kept.sort_by(|a, b| (a.t, a.input, a.line).cmp(&(b.t, b.input, b.line)));
+    (kept, doubles)
+}
+
+fn richness(request: &Request) -> (usize, i64, usize) {
+    let times = request
+        .attempts
+        .iter()
+        .filter(|a| a.connect_ms.is_some() || a.header_ms.is_some())
+        .count();
+    let names =
+        usize::from(!request.instance.is_empty()) + usize::from(!request.trace_id.is_empty());
+    (times, -request.t_resolution_nanos, names)
+}
+
+/// Kind and unit of each series, from metadata, packs and the name.
+fn describe_series(snapshot: &mut Snapshot) {
+    for series in &mut snapshot.series {
+        let pack = snapshot.packs.find(&series.metric, &series.labels);
+        let meta = metadata_of(&snapshot.metadata, &series.metric);
+        if series.kind == MetricKind::Unknown {
+            series.kind = meta.map_or(MetricKind::Unknown, |m| m.kind);
+        }
+        let is_evaluated =
+            series.expr.as_deref().is_some_and(|e| e.contains('(')) && !series.sampling.is_raw();
+        if series.kind == MetricKind::Unknown && !is_evaluated {
+            series.kind = kind_by_name(series);
+        }
+        if pack.is_some_and(|p| p.is_counter) {
+            series.kind = MetricKind::Counter;
+        }
+        if series.unit.is_empty() {
+            let declared = pack.map(|p| p.unit.as_str()).filter(|u| !u.is_empty());
+            let declared =
+                declared.or_else(|| meta.map(|m| m.unit.as_ref()).filter(|u| !u.is_empty()));
+            series.unit = Arc::from(declared.unwrap_or_else(|| unit_by_name(&series.metric)));
+        }
+    }
+}
+
+/// The metadata of a metric: of its own name, or of its family without `_bucket`, `_sum`, `_count`, `_total`.
+fn metadata_of<'a>(
+    metadata: &'a BTreeMap<Arc<str>, MetricMeta>,
+    metric: &str,
+) -> Option<&'a MetricMeta> {
+    metadata.get(metric).or_else(|| {
+        let family = ["_bucket", "_sum", "_count", "_total"]
+            .iter()
+            .find_map(|suffix| metric.strip_suffix(suffix))?;
+        metadata.get(family)
+    })
+}
+
+/// Naming rules of Prometheus: `_total`, `_bucket`, `_sum` and `_count` only grow.
+fn kind_by_name(series: &Series) -> MetricKind {
+    let metric = series.metric.as_ref();
+    if metric.ends_with("_total") {
+        MetricKind::Counter
+    } else if metric.ends_with("_bucket") && series.labels.get("le").is_some() {
+        MetricKind::Histogram
+    } else if series.labels.get("quantile").is_some() {
+        MetricKind::Summary
+    } else if metric.ends_with("_sum") || metric.ends_with("_count") {
+        MetricKind::Counter
+    } else if !series.histograms.is_empty() {
+        MetricKind::Histogram
+    } else {
+        MetricKind::Unknown
+    }
+}
+
+fn unit_by_name(metric: &str) -> &'static str {
+    const UNITS: [&str; 9] = [
+        "seconds",
+        "bytes",
+        "ratio",
+        "milliseconds",
+        "celsius",
+        "volts",
+        "amperes",
+        "joules",
+        "percent",
+    ];
+    let base = ["_total", "_bucket", "_sum", "_max", "_min"]
+        .iter()
+        .find_map(|s| metric.strip_suffix(s))
+        .unwrap_or(metric);
+    UNITS
+        .into_iter()
+        .find(|unit| {
+            base.strip_suffix(unit)
+                .is_some_and(|rest| rest.ends_with('_'))
+        })
+        .unwrap_or("")
+}
+
+/// Fills the entities and roles of series, and the graph of everything.
+fn graph(snapshot: &mut Snapshot) -> EntityGraph {
+    let keys = EntityKeys::builtin();
+    let mut graph = EntityGraph::default();
+    let mut pods_of_instance: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for series in &snapshot.series {
+        let pack = snapshot.packs.find(&series.metric, &series.labels);
+        let peers: Vec<&str> = pack
+            .map(|p| p.peers.iter().map(String::as_str).collect())
+            .unwrap_or_default();
+        let named = keys.entities_of(&series.labels, &peers);
+        let ids: Vec<(EntityType, String)> = named
+            .iter()
+            .map(|(kind, name)| (*kind, graph.add(*kind, name)))
+            .collect();
+        relate_labels(&mut graph, &ids, &mut pods_of_instance);
+        snapshot.series_roles.push(pack.map(|p| p.role));
+        snapshot
+            .series_entities
+            .push(ids.into_iter().map(|(_, id)| id).collect());
+    }
+    for (instance, pods) in &pods_of_instance {
+        // An exporter that speaks for many pods (kube-state-metrics, cAdvisor) is none of them.
+        if let (1, Some(pod)) = (pods.len(), pods.first()) {
+            graph.relate(pod, RelationKind::SameAs, instance);
+        }
+    }
+    for span in &snapshot.spans {
+        graph.add(EntityType::Service, &span.service);
+    }
+    for call in &snapshot.calls {
+        let caller = graph.add(EntityType::Service, &snapshot.spans[call.caller].service);
+        let callee = graph.add(EntityType::Service, &snapshot.spans[call.callee].service);
+        graph.relate(&caller, RelationKind::Calls, &callee);
+    }
+    for edge in &snapshot.edges {
+        let caller = graph.add(EntityType::Service, &edge.caller);
+        let callee = graph.add(EntityType::Service, &edge.callee);
+        graph.relate(&caller, RelationKind::Calls, &callee);
+    }
+    let callers: BTreeSet<(Arc<str>, Arc<str>, Arc<str>)> = snapshot
+        .requests
+        .iter()
+        .map(|r| {
+            (
+                Arc::clone(&r.service),
+                Arc::clone(&r.instance),
+                Arc::clone(&r.upstream),
+            )
+        })
+        .collect();
+    for (service, instance, upstream) in callers {
+        if service.is_empty() {
+            continue;
+        }
+        let service = graph.add(EntityType::Service, &service);
+        if !instance.is_empty() {
+            let pod = graph.add(EntityType::Pod, &instance);
+            graph.relate(&pod, RelationKind::PartOf, &service);
+        }
+        if let Some(callee) = service_of_upstream(&upstream) {
+            let callee = graph.add(EntityType::Service, callee);
+            graph.relate(&service, RelationKind::Calls, &callee);
+        }
+    }
+    for profile in snapshot.profiles.iter().filter(|p| !p.process.is_empty()) {
+        graph.add(EntityType::Instance, &profile.process);
+    }
+    relate_names(&mut graph);
+    graph
+}
+
+/// Relations between the entities of one row of labels.
+fn relate_labels(
+    graph: &mut EntityGraph,
+    ids: &[(EntityType, String)],
+    pods_of_instance: &mut BTreeMap<String, BTreeSet<String>>,
+) {
+    let of = |kind: EntityType| {
+        ids.iter()
+            .find(|(k, _)| *k == kind)
+            .map(|(_, id)| id.as_str())
+    };
+    let within = [
+        (EntityType::Process, EntityType::Instance),
+        (EntityType::Process, EntityType::Node),
+        (EntityType::Pod, EntityType::Service),
+        (EntityType::Pod, EntityType::Node),
+        (EntityType::Instance, EntityType::Service),
+        (EntityType::Instance, EntityType::Job),
+        (EntityType::Instance, EntityType::Node),
+        (EntityType::Endpoint, EntityType::Service),
+    ];
+    for (part, whole) in within {
+        if let (Some(part), Some(whole)) = (of(part), of(whole)) {
+            graph.relate(part, RelationKind::PartOf, whole);
+        }
+    }
+    if let (Some(pod), Some(instance)) = (of(EntityType::Pod), of(EntityType::Instance)) {
+        pods_of_instance
+            .entry(instance.to_owned())
+            .or_default()
+            .insert(pod.to_owned());
+    }
+}
+
+/// `namespace-service-port` of ingress-nginx, or the name itself; nothing for `-` and addresses.
+fn service_of_upstream(upstream: &str) -> Option<&str> {
+    if upstream.is_empty()
+        || matches!(upstream, "-" | "internal")
+        || upstream.contains([':', '/', ','])
+    {
+        return None;
+    }
+    let without_port = upstream
+        .rsplit_once('-')
+        .filter(|(_, port)| port.bytes().all(|b| b.is_ascii_digit()));
+    Some(
+        without_port
+            .and_then(|(rest, _)| rest.split_once('-'))
+            .map_or(upstream, |(_, service)| service),
+    )
+}
+
+/// Relations that only names tell: a pod and its workload, a job and a service of one name, a process group named with
+/// the same words as a service, an address with and without its port.
+fn relate_names(graph: &mut EntityGraph) {
+    let entities: Vec<(String, EntityType, String)> = graph
+        .entities()
+        .into_iter()
+        .map(|e| (e.id, e.kind, e.name))
+        .collect();
+    for (id, kind, name) in &entities {
+        let host = name
+            .rsplit_once(':')
+            .map_or(name.as_str(), |(host, _)| host);
+        if *kind == EntityType::Pod
+            && let Some(workload) = workload_of_pod(name)
+        {
+            let service = graph.add(EntityType::Service, workload);
+            graph.relate(id, RelationKind::PartOf, &service);
+        }
+        if *kind == EntityType::Instance
+            && let Some((pod, ..)) = entities
+                .iter()
+                .find(|(_, k, n)| *k == EntityType::Pod && n == host)
+        {
+            graph.relate(pod, RelationKind::SameAs, id);
+        }
+    }
+    let entities: Vec<(String, EntityType, String)> = graph
+        .entities()
+        .into_iter()
+        .map(|e| (e.id, e.kind, e.name))
+        .collect();
+    let services: Vec<_> = entities
+        .iter()
+        .filter(|(_, kind, _)| *kind == EntityType::Service)
+        .collect();
+    for (id, kind, name) in &entities {
+        let is_group = matches!(kind, EntityType::Job | EntityType::Process);
+        for (service, _, service_name) in services.iter().filter(|_| is_group) {
+            if words(name) == words(service_name) {
+                let relation = if *kind == EntityType::Job {
+                    RelationKind::SameAs
+                } else {
+                    RelationKind::PartOf
+                };
+                graph.relate(id, relation, service);
+            }
+        }
+    }
+}
+
+fn words(name: &str) -> BTreeSet<&str> {
+    name.split(['-', '_', '.', '/'])
+        .filter(|w| !w.is_empty())
+        .collect()
+}
+
+fn index(snapshot: &mut Snapshot) {
+    let mut from = 0;
+    while from < snapshot.series.len() {
+        let metric = Arc::clone(&snapshot.series[from].metric);
+        let to = from + snapshot.series[from..].partition_point(|s| s.metric == metric);
+        snapshot.by_metric.insert(metric, from..to);
+        from = to;
+    }
+}
+
+/// The window of an analysis: what was asked for, else everything that was read.
+pub fn window(snapshot: &Snapshot, from: Option<Timestamp>, to: Option<Timestamp>) -> TimeRange {
+    let all = snapshot.extent.unwrap_or(TimeRange {
+        start: Timestamp::MIN,
+        end: Timestamp::MAX,
+    });
+    TimeRange::new(from.unwrap_or(all.start), to.unwrap_or(all.end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::series::SeriesSource;
+
+    fn series(t: &[i64], v: &[f64]) -> Series {
+        let mut series = Series::new(Arc::from("up"), Labels::of(&[("job", "a")]), Sampling::Raw);
+        series.t = t.to_vec();
+        series.v = v.to_vec();
+        series.sources.push(SeriesSource {
+            input: InputIx(0),
+            locator: Arc::from("$"),
+            range: TimeRange::ALL,
+        });
+        series
+    }
+
+    #[test]
+    fn chunks_of_one_series_become_one() {
+        let merged = merge_series(vec![
+            series(&[30, 40], &[3.0, 4.0]),
+            series(&[10, 20, 30], &[1.0, 2.0, 9.0]),
+        ]);
+        assert_eq!(merged.len(), 1);
+        assert_eq!(merged[0].t, [10, 20, 30, 40]);
+        assert_eq!(merged[0].v, [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(merged[0].sources.len(), 2);
+    }
+
+    #[test]
+    fn upstream_names_of_ingress_nginx_hold_the_service() {
+        assert_eq!(
+            service_of_upstream("default-presentationservice-8080"),
+            Some("presentationservice")
+        );
+        assert_eq!(
+            service_of_upstream("presentationservice"),
+            Some("presentationservice")
+        );
+        assert_eq!(service_of_upstream("10.0.0.1:80"), None);
+    }
+
+    #[test]
+    fn units_come_from_names() {
+        assert_eq!(
+            unit_by_name("http_request_duration_seconds_bucket"),
+            "seconds"
+        );
+        assert_eq!(unit_by_name("process_resident_memory_bytes"), "bytes");
+        assert_eq!(unit_by_name("go_goroutines"), "");
+    }
+}

@@ -1,0 +1,1 @@
+//! Classic histograms as families: the buckets of one label set together with their sum and count.

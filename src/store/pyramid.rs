@@ -1,0 +1,1 @@
+//! Min–max pyramids over a column of values.
