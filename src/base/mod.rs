@@ -7,6 +7,8 @@ pub mod fs;
 pub mod id;
 pub mod reporter;
 pub mod stats;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod text;
 pub mod time;
 pub mod units;
