@@ -10,7 +10,6 @@ pub mod histogram;
 pub mod pyramid;
 #[cfg(feature = "sql")]
 pub mod sql;
-#[cfg(feature = "sql")]
 pub mod tables;
 
 use std::collections::BTreeMap;
