@@ -15,6 +15,8 @@ pub mod render;
 pub mod signature;
 pub mod support;
 pub mod symptom;
+#[cfg(test)]
+mod tests;
 
 use crate::correlate::signature::Signature;
 use crate::detect::Context;
