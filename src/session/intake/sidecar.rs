@@ -7,6 +7,8 @@ use serde_json::Value;
 use crate::base::reporter::Reporter;
 use crate::base::text;
 use crate::base::time::{Timestamp, Zone, parse_time};
+use crate::formats::head::HEAD_BYTES;
+use crate::formats::nginx::log_formats_of;
 use crate::formats::{Head, NamedLogFormat, RequestHint};
 
 /// What kind of sidecar a file is.
@@ -47,8 +49,10 @@ pub(super) fn kind_of(location: &str, head: &[u8]) -> Option<Kind> {
                 .any(|key| head.has(key));
         return is_manifest.then_some(Kind::Manifest);
     }
-    memchr::memmem::find(head, b"log_format ")
-        .is_some()
+    let head = head.get(..HEAD_BYTES).unwrap_or(head);
+    [&b"log_format"[..], b"log-format-upstream"]
+        .iter()
+        .any(|word| head.windows(word.len()).any(|at| at == *word))
         .then_some(Kind::Nginx)
 }
 
@@ -409,11 +413,6 @@ pub(super) fn unpacked_name(name: &str) -> &str {
 /// The folder of a location, without the last `/`; members of an archive lie below it.
 fn folder_of(location: &str) -> &str {
     location.rsplit_once('/').map_or("", |(folder, _)| folder)
-}
-
-/// The log formats of an nginx configuration.
-fn log_formats_of(_text: &str) -> Vec<NamedLogFormat> {
-    Vec::new()
 }
 
 #[cfg(test)]
