@@ -11,7 +11,6 @@ pub mod pyramid;
 mod requests;
 #[cfg(feature = "sql")]
 pub mod sql;
-#[cfg(feature = "sql")]
 pub mod tables;
 
 use std::collections::BTreeMap;
