@@ -485,7 +485,11 @@ pub fn quantile(
             continue;
         }
         let fraction = ((rank - below) / inside).clamp(0.0, 1.0);
-        last = Some((*bin, fraction));
+        // The zero bucket of a histogram without negative observations starts at 0.
+        let starts_at_zero = last.is_none() && bin.lower < 0.0 && bin.upper > 0.0;
+        let lower = if starts_at_zero { 0.0 } else { bin.lower };
+        let bin = Bin { lower, ..*bin };
+        last = Some((bin, fraction));
         below += inside;
         if below >= rank {
             break;
