@@ -142,7 +142,7 @@ pub(super) fn latency_unit(snapshot: &Snapshot, ix: usize, base: &str) -> Option
     })
 }
 
-fn unit_ms(unit: &str) -> Option<f64> {
+pub(super) fn unit_ms(unit: &str) -> Option<f64> {
     Some(match unit {
         "seconds" | "s" => 1e3,
         "milliseconds" | "ms" => 1.0,
