@@ -28,7 +28,6 @@ pub(super) struct GaugeSpike {
     pub peak_ms: f64,
     /// When the peak was.
     pub peak_at: i64,
-    pub bound_ms: f64,
     /// Values above the bound.
     pub high: usize,
     /// Values outside.
@@ -79,7 +78,6 @@ pub(super) fn scan(series: &Series, to_ms: f64) -> Option<Vec<GaugeSpike>> {
             baseline_ms: baseline,
             peak_ms: *inside.get(at)?,
             peak_at: *times.get(r.start + at)?,
-            bound_ms: bound,
             high: high(&values, &r, bound),
             usual,
             has_ended: values.len() - r.end >= 2,

@@ -14,6 +14,10 @@ mod tests;
 
 use rayon::prelude::*;
 
+pub(in crate::detect) use self::route::route_of;
+pub(in crate::detect) use self::scan::complement;
+pub(in crate::detect) use self::sources::{NOT_REQUESTS, Subject, spans_are_chosen, subject_of};
+
 use self::flow::Flow;
 use self::report::Candidate;
 use self::scan::{Episode, Scan};

@@ -165,21 +165,17 @@ fn caution(flow: &Flow, episode: &Episode) -> String {
         }
     };
     format!(
-        "By its buckets the quantile lies {} in the spike and {} outside. The edges are pairs of scrapes: it began in \
-         the {} that end at {}.",
+        "By its buckets the quantile lies {} in the spike and {} outside. The edges are pairs of scrapes: the first \
+         slow request ended between {} and {}.",
         range(&episode.peak),
         range(&episode.baseline),
-        units::secs(pair_secs(flow, episode)),
-        Timestamp::from_nanos(flow.end.get(episode.stretch.start).copied().unwrap_or(0)).to_clock(),
+        clock(&flow.start, episode.stretch.start),
+        clock(&flow.end, episode.stretch.start),
     )
 }
 
-fn pair_secs(flow: &Flow, episode: &Episode) -> f64 {
-    let at = episode.stretch.start;
-    match (flow.start.get(at), flow.end.get(at)) {
-        (Some(start), Some(end)) => (end - start) as f64 / 1e9,
-        _ => 0.0,
-    }
+fn clock(times: &[i64], at: usize) -> String {
+    Timestamp::from_nanos(times.get(at).copied().unwrap_or(0)).to_clock()
 }
 
 /// Ids of whom a member is about: for latencies that the callee measured, the instance, its endpoint and service; for

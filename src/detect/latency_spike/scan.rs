@@ -271,7 +271,7 @@ fn sum(values: &[f64], range: &Range<usize>) -> f64 {
 }
 
 /// What lies between some stretches that are in order.
-pub(super) fn complement(stretches: &[Range<usize>], len: usize) -> Vec<Range<usize>> {
+pub(in crate::detect) fn complement(stretches: &[Range<usize>], len: usize) -> Vec<Range<usize>> {
     let mut outside = Vec::with_capacity(stretches.len() + 1);
     let mut from = 0;
     for stretch in stretches {

@@ -16,7 +16,7 @@ use crate::store::histogram::{self, Deltas, Family};
 
 /// Whom latencies are about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Subject {
+pub(in crate::detect) struct Subject {
     /// The service that answers.
     pub callee: String,
     /// The service that measured from outside, or empty when the callee itself did.
@@ -94,9 +94,7 @@ pub(super) fn collect(snapshot: &Snapshot) -> Sources {
     add_families(snapshot, &sources.families, &mut groups);
     add_native(snapshot, &mut groups);
     add_requests(snapshot, &mut groups);
-    let in_spans: BTreeSet<&str> = snapshot.spans.iter().map(|s| s.trace_id.as_ref()).collect();
-    // Under nine tenths of the listed traces, somebody picked them.
-    sources.spans_are_chosen = in_spans.len() * 10 < snapshot.summaries.len() * 9;
+    sources.spans_are_chosen = spans_are_chosen(snapshot);
     if !sources.spans_are_chosen {
         add_spans(snapshot, &mut groups);
     }
@@ -114,20 +112,29 @@ pub(super) fn collect(snapshot: &Snapshot) -> Sources {
     sources
 }
 
+/// Whether the spans are of fewer than nine tenths of the listed traces: then somebody picked them, mostly the slow
+/// and the failed ones, and shares and quantiles of them say nothing.
+pub(in crate::detect) fn spans_are_chosen(snapshot: &Snapshot) -> bool {
+    let in_spans: BTreeSet<&str> = snapshot.spans.iter().map(|s| s.trace_id.as_ref()).collect();
+    in_spans.len() * 10 < snapshot.summaries.len() * 9
+}
+
+/// Prefixes of metrics of runtimes, machines and the monitoring itself: they count or time no requests.
+pub(in crate::detect) const NOT_REQUESTS: [&str; 9] = [
+    "go_",
+    "jvm_",
+    "process_",
+    "prometheus_",
+    "scrape_",
+    "promhttp_",
+    "net_conntrack_",
+    "node_",
+    "alertmanager_",
+];
+
 /// Milliseconds in one unit of a series of latencies; `None` when it measures something else: no time, the runtime or
 /// the monitoring itself, or connects (which `connect_outliers` judges).
 pub(super) fn latency_unit(snapshot: &Snapshot, ix: usize, base: &str) -> Option<f64> {
-    const NOT_REQUESTS: [&str; 9] = [
-        "go_",
-        "jvm_",
-        "process_",
-        "prometheus_",
-        "scrape_",
-        "promhttp_",
-        "net_conntrack_",
-        "node_",
-        "alertmanager_",
-    ];
     if NOT_REQUESTS.iter().any(|prefix| base.starts_with(prefix)) {
         return None;
     }
@@ -153,7 +160,7 @@ pub(super) fn unit_ms(unit: &str) -> Option<f64> {
 }
 
 /// Subject and instance of a series.
-pub(super) fn subject_of(snapshot: &Snapshot, ix: usize, series: &Series) -> (Subject, String) {
+pub(in crate::detect) fn subject_of(snapshot: &Snapshot, ix: usize, series: &Series) -> (Subject, String) {
     const PEERS: [&str; 7] = [
         "peer",
         "peer_service",
