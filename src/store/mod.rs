@@ -8,6 +8,7 @@ pub mod build;
 pub mod calls;
 pub mod histogram;
 pub mod pyramid;
+mod requests;
 #[cfg(feature = "sql")]
 pub mod sql;
 #[cfg(feature = "sql")]
