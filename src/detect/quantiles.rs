@@ -58,6 +58,12 @@ pub fn maximal_stretches(scores: impl IntoIterator<Item = f64>) -> Vec<Range<usi
     open.into_iter().map(|candidate| candidate.range).collect()
 }
 
+/// log10 of how many stretches begin and end with one of `hits` slices that hold something: a scan for the most unusual
+/// one tests them all, so their number corrects its chance (Bonferroni).
+pub fn log10_stretches(hits: f64) -> f64 {
+    (hits * (hits + 1.0) / 2.0).max(1.0).log10()
+}
+
 /// log10 of `P(K ≥ k)` of a binomial with `n` trials and probability `p`: the first term exactly, the rest by the
 /// ratio of neighbours, which falls geometrically above the mean. 0 when `k` is not above the mean.
 pub fn log10_binomial_tail(n: f64, k: f64, p: f64) -> f64 {

@@ -13,7 +13,7 @@ use self::sources::{Group, Slice, Source, collect, describe};
 use crate::base::text;
 use crate::base::time::{TimeRange, Timestamp};
 use crate::base::units;
-use crate::detect::quantiles::{log10_poisson_tail, maximal_stretches};
+use crate::detect::quantiles::{log10_poisson_tail, log10_stretches, maximal_stretches};
 use crate::detect::{Context, Detector, Verdict};
 use crate::model::entity::{EntityType, entity_id};
 use crate::model::finding::{Finding, FindingKind, Severity};
@@ -136,6 +136,8 @@ fn scan(group: &Group, tests: f64) -> Option<Vec<Burst>> {
     if failures < LEAST_FAILURES {
         return Some(Vec::new());
     }
+    let failing = slices.iter().filter(|s| s.k > 0.0).count() as f64;
+    let tests = log10_stretches(failing) + tests.max(1.0).log10();
     // So few windows that ten failures fall into each if they are spread evenly: then its share is known to a third.
     let windows = windows(slices, 0..slices.len(), total / (failures / 10.0).clamp(4.0, WINDOWS));
     let mut shares: Vec<f64> = windows
@@ -150,9 +152,12 @@ fn scan(group: &Group, tests: f64) -> Option<Vec<Burst>> {
         let p1 = (p0 * LOOKED_FOR_RATIO).max(p0 + LOOKED_FOR_SHARE);
         let (gain, cost) = ((p1 / p0).ln(), p1 - p0);
         let mut next = maximal_stretches(slices.iter().map(|s| s.k * gain - s.n * cost));
+        // Only what is no chance leaves the baseline: to take out every lucky stretch would lower it.
         next.retain(|r| {
             let (n, k) = (requests(part(slices, r)), failed(part(slices, r)));
-            k >= LEAST_FAILURES && k >= n * p0 * LEAST_RATIO
+            k >= LEAST_FAILURES
+                && k >= n * p0 * LEAST_RATIO
+                && log10_poisson_tail(k, n * p0) + tests <= LOG10_CHANCE
         });
         let outside = total - next.iter().map(|r| requests(part(slices, r))).sum::<f64>();
         // Without a fifth of the requests outside there is no baseline.
@@ -177,7 +182,6 @@ fn judge(slices: &[Slice], stretches: &[Range<usize>], tests: f64) -> Vec<Burst>
     let usual = (usual_k + 0.5) / (usual_n + 1.0);
     let outside = crate::detect::latency_spike::complement(stretches, slices.len());
     let spread = dispersion(slices, &outside, usual_n, usual_k);
-    let tests = (tests.max(1.0) * WINDOWS).log10();
     let span = |r: &Range<usize>| {
         let first = part(slices, r).iter().map(|s| s.start).min().unwrap_or(0);
         let last = part(slices, r).iter().map(|s| s.end).max().unwrap_or(0);

@@ -118,6 +118,23 @@ impl Flow {
         flow
     }
 
+    /// From the start of the first slice of a stretch to the end of its last.
+    pub(super) fn times(&self, stretch: &Range<usize>) -> Option<(i64, i64)> {
+        let first = self.start.get(stretch.start)?;
+        let last = self.end.get(stretch.end.checked_sub(1)?)?;
+        Some((*first, *last))
+    }
+
+    /// Observations in slices that begin in a span of time.
+    pub(super) fn count_within(&self, (from, to): (i64, i64)) -> f64 {
+        self.start
+            .iter()
+            .zip(&self.n)
+            .filter(|(start, _)| (from..to).contains(*start))
+            .map(|(_, n)| n)
+            .sum()
+    }
+
     /// How many slices there are.
     pub(super) fn len(&self) -> usize {
         self.end.len()

@@ -124,43 +124,53 @@ fn judge(
             .collect(),
     };
     let tests = tests + alone.len() as f64;
-    let mut is_judged = false;
-    let mut affected: Vec<&Member> = Vec::new();
-    for (member, flow) in everybody.iter().zip(&alone) {
-        match look(flow, tests) {
-            Scan::NotEnough => {}
-            Scan::Quiet => is_judged = true,
-            Scan::Found(_) => {
-                is_judged = true;
-                affected.push(member);
-            }
-        }
-    }
-    // Where single instances show it, the numbers are theirs: the others would only dilute them.
-    let flow;
-    let (members, flow): (&[&Member], &Flow) =
-        if affected.is_empty() || affected.len() == everybody.len() {
-            (&everybody, &pooled)
-        } else {
-            flow = sources.flow(snapshot, group, &affected);
-            (&affected, &flow)
-        };
-    let episodes: Vec<Episode> = match look(flow, tests) {
-        Scan::NotEnough => Vec::new(),
-        Scan::Quiet => {
-            is_judged = true;
-            Vec::new()
-        }
-        Scan::Found(episodes) => {
-            is_judged = true;
-            episodes
-        }
+    let scans: Vec<Scan> = alone.iter().map(|flow| look(flow, tests)).collect();
+    let of_all = look(&pooled, tests);
+    let is_judged = !matches!(of_all, Scan::NotEnough)
+        || scans.iter().any(|scan| !matches!(scan, Scan::NotEnough));
+    // Where some instances show it while others do not, the numbers are theirs: the others would only dilute them.
+    let affected: Vec<usize> = (0..scans.len())
+        .filter(|at| matches!(scans.get(*at), Some(Scan::Found(_))))
+        .collect();
+    let is_part = !affected.is_empty() && others_were_there(&alone, &scans);
+    let (members, flow, scan) = if is_part {
+        let members: Vec<&Member> = affected
+            .iter()
+            .filter_map(|at| everybody.get(*at).copied())
+            .collect();
+        let flow = sources.flow(snapshot, group, &members);
+        let scan = look(&flow, tests);
+        (members, flow, scan)
+    } else {
+        (everybody, pooled, of_all)
+    };
+    let Scan::Found(episodes) = scan else {
+        return (is_judged, Vec::new());
     };
     let candidates = episodes
         .iter()
-        .map(|episode| report::of_flow(snapshot, sources, group, members, flow, episode))
+        .map(|episode| report::of_flow(snapshot, sources, group, &members, &flow, episode))
         .collect();
     (is_judged, candidates)
+}
+
+/// Whether an instance that shows no spike answered while others did: one that came later cannot speak for the
+/// spike.
+fn others_were_there(flows: &[Flow], scans: &[Scan]) -> bool {
+    let spikes: Vec<(i64, i64)> = flows
+        .iter()
+        .zip(scans)
+        .filter_map(|(flow, scan)| match scan {
+            Scan::Found(episodes) => Some((flow, episodes)),
+            _ => None,
+        })
+        .flat_map(|(flow, episodes)| episodes.iter().filter_map(|e| flow.times(&e.stretch)))
+        .collect();
+    flows
+        .iter()
+        .zip(scans)
+        .filter(|(_, scan)| !matches!(scan, Scan::Found(_)))
+        .any(|(flow, _)| spikes.iter().any(|span| flow.count_within(*span) >= 10.0))
 }
 
 fn look(flow: &Flow, tests: f64) -> Scan {

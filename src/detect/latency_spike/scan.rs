@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::flow::Flow;
 use crate::base::stats;
-use crate::detect::quantiles::{log10_binomial_tail, maximal_stretches};
+use crate::detect::quantiles::{log10_binomial_tail, log10_stretches, maximal_stretches};
 use crate::store::histogram::Estimate;
 
 /// A spike is at least so many times its baseline: half again, the smallest rise that a graph shows clearly, and more
@@ -120,7 +120,7 @@ pub(super) fn scan(flow: &Flow, q: f64, groups: f64) -> Scan {
                 .into_iter()
                 .filter(|r| {
                     let (n, k) = (sum(&flow.n, r), sum(&beyond, r));
-                    k >= 3.0 && k >= (1.0 - q) * n
+                    k >= 3.0 && log10_binomial_tail(n, k, 1.0 - q) <= LOG10_DOUBT
                 })
                 .collect();
         let outside = complement(&stretches, flow.len());
@@ -170,7 +170,8 @@ fn judge(flow: &Flow, q: f64, groups: f64, bound: f64, stretches: &[Range<usize>
     // Half an observation is added, so that nothing seen outside is not taken for impossible (Jeffreys).
     let usual_share = (usual_k + 0.5) / (usual_n + 1.0);
     let spread = dispersion(flow, &beyond, &windows, usual_k / usual_n);
-    let tests = ((flow.total() / size).max(1.0) * groups.max(1.0)).log10();
+    let slow = beyond.iter().filter(|k| **k > 0.0).count() as f64;
+    let tests = log10_stretches(slow) + groups.max(1.0).log10();
     let mut found = Vec::new();
     for stretch in stretches {
         let (n, k) = (sum(&flow.n, stretch), sum(&beyond, stretch));
