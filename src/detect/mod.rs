@@ -5,6 +5,7 @@
 
 pub mod blocked_growth;
 pub mod change;
+pub mod changepoint;
 pub mod connect_outliers;
 pub mod counter_reset;
 pub mod error_burst;
