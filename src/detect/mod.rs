@@ -17,6 +17,8 @@ pub mod saturation;
 pub mod scrape_gap;
 pub mod slow_call;
 pub mod spike;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod throughput_drop;
 
 use rayon::prelude::*;
