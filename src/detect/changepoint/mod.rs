@@ -16,8 +16,11 @@
 //! The interval of an onset is every split whose statistic is within 3.84 (the 95 % point of χ² with one degree of
 //! freedom) of the best one.
 
+pub mod excursions;
 pub mod signals;
 mod split;
+#[cfg(test)]
+mod dev;
 
 use std::ops::Range;
 
@@ -245,7 +248,7 @@ pub fn confidence(score: f64, points: usize) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
