@@ -35,9 +35,7 @@ fn bench(c: &mut Criterion) {
     group
         .sample_size(20)
         .throughput(Throughput::Elements(POINTS as u64));
-    group.bench_function("bare_scan", |b| {
-        b.iter(|| MinMax::scan(black_box(&values)))
-    });
+    group.bench_function("bare_scan", |b| b.iter(|| MinMax::scan(black_box(&values))));
     group.bench_function("build", |b| b.iter(|| Pyramid::build(black_box(&values))));
     group.finish();
 

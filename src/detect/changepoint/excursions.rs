@@ -77,7 +77,9 @@ fn returning(v: &[f64], levels: &Levels, at: usize) -> Option<(usize, Excursion)
             return None;
         }
         let typical = (levels.parts.get(at)?.level - base.level).abs();
-        if (next.level - base.level).abs() <= (MIN_SIGMAS * base.sigma).max(BACK * typical.min(height)) {
+        if (next.level - base.level).abs()
+            <= (MIN_SIGMAS * base.sigma).max(BACK * typical.min(height))
+        {
             let score = levels.borders.get(at - 1)?.score;
             return Some((
                 end,

@@ -16,11 +16,12 @@
 //! The interval of an onset is every split whose statistic is within 3.84 (the 95 % point of χ² with one degree of
 //! freedom) of the best one.
 
-pub mod excursions;
-pub mod signals;
-mod split;
 #[cfg(test)]
 mod dev;
+pub mod excursions;
+pub mod groups;
+pub mod signals;
+mod split;
 
 use std::ops::Range;
 
@@ -355,11 +356,7 @@ pub(crate) mod tests {
         }
         assert!(indices(&v).is_empty(), "{:?}", indices(&v));
         let quantised: Vec<f64> = noise(500, 12).iter().map(|e| (e * 0.7).round()).collect();
-        assert!(
-            indices(&quantised).is_empty(),
-            "{:?}",
-            indices(&quantised)
-        );
+        assert!(indices(&quantised).is_empty(), "{:?}", indices(&quantised));
     }
 
     #[test]

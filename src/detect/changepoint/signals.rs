@@ -142,14 +142,16 @@ pub fn gauge_points(series: &Series, window: TimeRange) -> Points {
     for (t, v) in t.iter().zip(v) {
         // A round trip of 0 or less, and a value that is none, is a lost probe.
         if v.is_finite() && (!is_latency || *v > 0.0) {
-            points
-                .since
-                .push(points.t.last().copied().unwrap_or(*t));
+            points.since.push(points.t.last().copied().unwrap_or(*t));
             points.t.push(*t);
             points.v.push(*v);
         }
     }
-    let is_count = series.unit.is_empty() && points.v.iter().all(|v| v.fract().abs() < f64::EPSILON && *v >= 0.0);
+    let is_count = series.unit.is_empty()
+        && points
+            .v
+            .iter()
+            .all(|v| v.fract().abs() < f64::EPSILON && *v >= 0.0);
     points.count_unit = f64::from(u8::from(is_count));
     points
 }
@@ -190,7 +192,10 @@ fn subject(snapshot: &Snapshot, ix: usize) -> Option<Subject> {
         || is_failure(series, role)
         || series.labels.get("quantile").is_some()
         || series.labels.get("le").is_some()
-        || matches!(role, Some(Role::ProcessStart | Role::BuildInfo | Role::LogSuppressed))
+        || matches!(
+            role,
+            Some(Role::ProcessStart | Role::BuildInfo | Role::LogSuppressed)
+        )
         || is_shadow(snapshot, series)
     {
         return None;
@@ -220,14 +225,24 @@ fn is_housekeeping(metric: &str) -> bool {
         || metric.starts_with("absent(")
         || metric.ends_with("_info")
         || metric.ends_with("_created")
-        || ["_timestamp", "_timestamp_seconds", "_start_time_seconds", "_uptime_seconds"]
-            .iter()
-            .any(|suffix| metric.ends_with(suffix))
+        || [
+            "_timestamp",
+            "_timestamp_seconds",
+            "_start_time_seconds",
+            "_uptime_seconds",
+        ]
+        .iter()
+        .any(|suffix| metric.ends_with(suffix))
 }
 
 /// Whether a gauge of seconds is a clock: it stands near the epoch of our days, or it only grows with time.
 fn is_clock(series: &Series) -> bool {
-    let first = series.v.iter().find(|v| v.is_finite()).copied().unwrap_or(0.0);
+    let first = series
+        .v
+        .iter()
+        .find(|v| v.is_finite())
+        .copied()
+        .unwrap_or(0.0);
     series.unit.as_ref() == "seconds" && (1e9..1e11).contains(&first)
 }
 
@@ -246,8 +261,10 @@ fn is_failure(series: &Series, role: Option<Role>) -> bool {
 /// A gauge of durations of requests, round trips and the like.
 fn is_latency(series: &Series) -> bool {
     let metric = series.metric.as_ref();
-    let is_time = matches!(series.unit.as_ref(), "seconds" | "milliseconds" | "ms" | "s")
-        || metric.ends_with("_ms");
+    let is_time = matches!(
+        series.unit.as_ref(),
+        "seconds" | "milliseconds" | "ms" | "s"
+    ) || metric.ends_with("_ms");
     let words = ["latency", "duration", "rtt", "response_time", "round_trip"];
     series.kind != MetricKind::Counter
         && (metric.contains("latency") || is_time && words.iter().any(|w| metric.contains(w)))
@@ -262,9 +279,15 @@ pub fn counts_requests(series: &Series, role: Option<Role>) -> bool {
         || metric == "requests_total"
         || is_count && role == Some(Role::RequestDuration)
         || is_count
-            && ["request_duration", "requests_duration", "request_latency", "rpc_duration", "rpc_seconds"]
-                .iter()
-                .any(|w| metric.contains(w))
+            && [
+                "request_duration",
+                "requests_duration",
+                "request_latency",
+                "rpc_duration",
+                "rpc_seconds",
+            ]
+            .iter()
+            .any(|w| metric.contains(w))
 }
 
 /// Whether an evaluated series only repeats what raw series of the snapshot say: the same metric, or an expression over

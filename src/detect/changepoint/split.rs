@@ -51,14 +51,13 @@ pub(super) fn by_ranks(v: &[f64], penalty: f64) -> Vec<usize> {
         if range.len() >= 2 * MIN_SIDE && work >= range.len() {
             work -= range.len();
             let best = ranker.best_split(v.get(range.clone()).unwrap_or_default());
-            open.extend(
-                best.filter(|(_, statistic)| *statistic > penalty)
-                    .map(|(at, statistic)| Candidate {
-                        statistic,
-                        at: range.start + at,
-                        range,
-                    }),
-            );
+            open.extend(best.filter(|(_, statistic)| *statistic > penalty).map(
+                |(at, statistic)| Candidate {
+                    statistic,
+                    at: range.start + at,
+                    range,
+                },
+            ));
         }
     };
     look(0..v.len(), &mut open);
@@ -82,11 +81,8 @@ impl Ranker {
     /// Mid-ranks of `v`, centred on 0, and the sum of their squares.
     fn rank(&mut self, v: &[f64]) -> f64 {
         self.keys.clear();
-        self.keys.extend(
-            v.iter()
-                .enumerate()
-                .map(|(i, x)| (order_key(*x), i as u32)),
-        );
+        self.keys
+            .extend(v.iter().enumerate().map(|(i, x)| (order_key(*x), i as u32)));
         self.keys.sort_unstable();
         self.ranks.clear();
         self.ranks.resize(v.len(), 0.0);
@@ -138,7 +134,9 @@ impl Ranker {
 
 /// `n ln(RSS0 / RSS1)`; what is left in `RSS1` is at least what ranks of that many points cannot get below.
 fn likelihood_ratio(n: f64, total: f64, between: f64) -> f64 {
-    let left = (total - between).max(total / (n * n)).max(f64::MIN_POSITIVE);
+    let left = (total - between)
+        .max(total / (n * n))
+        .max(f64::MIN_POSITIVE);
     n * (total.max(f64::MIN_POSITIVE) / left).ln()
 }
 
@@ -304,7 +302,13 @@ pub(super) fn prune(
                 .windows(2)
                 .map(|w| strength(&mut ranker, v, &w[0], &w[1], rho)),
         );
-        if !remove_weak(v, &mut parts, &mut scores, &mut ranker, (resolution, noise, penalty, rho)) {
+        if !remove_weak(
+            v,
+            &mut parts,
+            &mut scores,
+            &mut ranker,
+            (resolution, noise, penalty, rho),
+        ) {
             break;
         }
     }
