@@ -9,6 +9,7 @@ pub mod calls;
 pub mod histogram;
 pub mod memo;
 pub mod pyramid;
+mod requests;
 #[cfg(feature = "sql")]
 pub mod sql;
 #[cfg(feature = "sql")]
