@@ -13,6 +13,7 @@ pub mod latency_spike;
 pub mod leak;
 pub mod level_shift;
 pub mod lock_contention;
+pub mod quantiles;
 pub mod saturation;
 pub mod scrape_gap;
 pub mod slow_call;

@@ -371,7 +371,7 @@ fn relate_labels(
 }
 
 /// `namespace-service-port` of ingress-nginx, or the name itself; nothing for `-` and addresses.
-fn service_of_upstream(upstream: &str) -> Option<&str> {
+pub fn service_of_upstream(upstream: &str) -> Option<&str> {
     if upstream.is_empty()
         || matches!(upstream, "-" | "internal")
         || upstream.contains([':', '/', ','])
