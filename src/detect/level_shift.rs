@@ -109,11 +109,20 @@ fn one_move(
     } else {
         MIN_CHANGE
     };
+    // What only changes while nobody looked, and not before or after, is set when a process starts.
+    let is_set_at_start = gap
+        && [before, after].iter().all(|part| {
+            let values = points.v.get(part.range.clone()).unwrap_or_default();
+            values
+                .iter()
+                .all(|v| (v - part.level).abs() <= part.level.abs() * f64::EPSILON)
+        });
     let is_drop = subject == Subject::Requests && after.level < before.level;
     let is_shift = stay >= if gap { 2 * MIN_STAY } else { MIN_STAY }
         && change >= MIN_SIGMAS * sigma
         && change >= least * larger
-        && !is_drop;
+        && !is_drop
+        && !is_set_at_start;
     is_shift.then(|| Move {
         ix,
         subject,
@@ -155,7 +164,7 @@ fn finding(snapshot: &Snapshot, signals: &Signals, group: &[Move]) -> Option<Fin
         "fell"
     };
     let what = match lead.subject {
-        Subject::Gauge | Subject::Latency => series.metric.to_string(),
+        Subject::Gauge | Subject::Latency | Subject::Quantile => series.metric.to_string(),
         Subject::Rate | Subject::Requests => format!("rate of {}", series.metric),
     };
     // A factor of two is noticed; whether it hurts is for other findings to say.
@@ -170,7 +179,10 @@ fn finding(snapshot: &Snapshot, signals: &Signals, group: &[Move]) -> Option<Fin
     finding.detail = format!(
         "The {} {} {verb} from a median of {before} to {after} {}. It stayed there for at least {} samples, after at least as many before. {} \
          series were looked at.{}",
-        if matches!(lead.subject, Subject::Gauge | Subject::Latency) {
+        if matches!(
+            lead.subject,
+            Subject::Gauge | Subject::Latency | Subject::Quantile
+        ) {
             "signal"
         } else {
             "rate of"

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::base::time::Timestamp;
+use crate::base::time::{TimeRange, Timestamp};
 use crate::base::units;
 use crate::detect::changepoint::excursions::Excursion;
 use crate::detect::changepoint::groups::{self, Move};
@@ -30,7 +30,7 @@ impl Detector for Spike {
         "Gauges other than latencies, and rates of counters, that leave their level and come back to it (within 2 \
          deviations or a quarter of the height) after at most as many points as they spent before or after. Excursions \
          of 3 points and more are found as levels (see `level_shift`), shorter ones lie beyond 2 sqrt(2 ln(n m / 0.05)) \
-         robust deviations; a signal that does so more than 5 times in the window does it by habit. The height is at \
+         robust deviations (two pairs of scrapes at least for a rate); a signal that does so more than 5 times in the window does it by habit. The height is at \
          least 6 deviations and half of the baseline. Series of one entity that move together are one finding. Silent \
          on latencies (`latency_spike`), failures (`error_burst`), falling request rates (`throughput_drop`). Not \
          enough: under 12 points in any series."
@@ -42,7 +42,12 @@ impl Detector for Spike {
         let indices: Vec<usize> = signals
             .indices()
             .into_iter()
-            .filter(|ix| signals.subject(*ix) != Some(Subject::Latency))
+            .filter(|ix| {
+                !matches!(
+                    signals.subject(*ix),
+                    Some(Subject::Latency | Subject::Quantile)
+                )
+            })
             .collect();
         if indices.is_empty() {
             return Verdict::NotEnough(format!(
@@ -75,10 +80,21 @@ fn moves(snapshot: &Snapshot, signals: &Signals, ix: usize) -> Vec<Move> {
         let peak = *points.v.get(e.peak)?;
         let height = (peak - e.baseline).abs();
         let is_drop = subject == Subject::Requests && peak < e.baseline;
-        if is_drop || height < MIN_SIGMAS * e.sigma || height < MIN_HEIGHT * e.baseline.abs() {
+        // A burst within one pair of scrapes is no time, and says little of a rate.
+        let is_burst = subject != Subject::Gauge && e.range.len() < 2;
+        if is_drop
+            || is_burst
+            || height < MIN_SIGMAS * e.sigma
+            || height < MIN_HEIGHT * e.baseline.abs()
+        {
             return None;
         }
         let at = *points.t.get(e.range.start)?;
+        let back = points.t.get(e.range.end).copied().unwrap_or(at);
+        if subject != Subject::Gauge && falls_between(snapshot, ix, at, back, points.interval_nanos)
+        {
+            return None;
+        }
         Some(Move {
             ix,
             subject,
@@ -95,6 +111,21 @@ fn moves(snapshot: &Snapshot, signals: &Signals, ix: usize) -> Vec<Move> {
         })
     };
     shape.excursions.iter().filter_map(one).collect()
+}
+
+/// Whether a counter goes back within two intervals of an excursion of its rate: then samples of two lives of it are
+/// mixed (late samples, two processes behind one name), and the rates between them are none.
+fn falls_between(snapshot: &Snapshot, ix: usize, from: i64, to: i64, interval_nanos: i64) -> bool {
+    let Some(series) = snapshot.series.get(ix) else {
+        return false;
+    };
+    let slack = interval_nanos.saturating_mul(2);
+    let range = series.within(TimeRange::new(
+        Timestamp::from_nanos(from.saturating_sub(slack)),
+        Timestamp::from_nanos(to.saturating_add(slack)),
+    ));
+    let values = series.v.get(range).unwrap_or_default();
+    values.windows(2).any(|w| w[1] < w[0])
 }
 
 fn finding(snapshot: &Snapshot, signals: &Signals, group: &[Move]) -> Option<Finding> {
@@ -114,7 +145,7 @@ fn finding(snapshot: &Snapshot, signals: &Signals, group: &[Move]) -> Option<Fin
     let lasted = end.map_or(0.0, |end| end.secs_since(start));
     let is_high = lead.after > lead.before;
     let what = match lead.subject {
-        Subject::Gauge | Subject::Latency => series.metric.to_string(),
+        Subject::Gauge | Subject::Latency | Subject::Quantile => series.metric.to_string(),
         Subject::Rate | Subject::Requests => format!("rate of {}", series.metric),
     };
     let verb = if is_high { "rose" } else { "fell" };
@@ -197,6 +228,32 @@ mod tests {
             gauge("cron", |i| if i % 20 == 7 { 90.0 } else { 30.0 }, 5),
         ];
         assert_eq!(check(&Spike, &snapshot(series)), Verdict::Clear);
+    }
+
+    #[test]
+    fn healthy_recordings_have_none_of_these() {
+        use crate::detect::{leak::Leak, level_shift::LevelShift, saturation::Saturation};
+        use crate::detect::{testing::snapshot_of, throughput_drop::ThroughputDrop};
+        let Some(cases) = crate::base::testing::shared_data("prom-cases") else {
+            return;
+        };
+        for case in std::fs::read_dir(cases).unwrap().map(|c| c.unwrap().path()) {
+            let snapshot = snapshot_of(&case.join("input"));
+            let detectors: [&dyn Detector; 5] =
+                [&Leak, &LevelShift, &Spike, &Saturation, &ThroughputDrop];
+            for finding in detectors.iter().flat_map(|d| findings(*d, &snapshot)) {
+                let about_control = finding
+                    .evidence
+                    .iter()
+                    .any(|e| e.locator.contains("role=\"control\""));
+                let is_healthy = case.ends_with("01-healthy");
+                assert!(
+                    !about_control && !is_healthy,
+                    "{}: {finding:#?}",
+                    case.display()
+                );
+            }
+        }
     }
 
     #[test]

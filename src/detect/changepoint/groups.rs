@@ -106,7 +106,9 @@ pub fn together(snapshot: &Snapshot, moves: Vec<Move>) -> Vec<Vec<Move>> {
 /// A level or rate in the unit of its series.
 pub fn say(series: &Series, subject: Subject, value: f64) -> String {
     match (subject, series.unit.as_ref()) {
-        (Subject::Gauge | Subject::Latency, unit) => units::with_unit(value, unit),
+        (Subject::Gauge | Subject::Latency | Subject::Quantile, unit) => {
+            units::with_unit(value, unit)
+        }
         (_, "bytes") => format!("{}/s", units::bytes(value)),
         // A counter of seconds rises by seconds for each second: processors in use.
         (_, "seconds") => format!("{} s/s", units::number(value)),

@@ -187,7 +187,8 @@ pub fn levels(v: &[f64], noise: Noise) -> Levels {
 }
 
 /// Rates of a counter between neighbouring samples: `(time of the earlier, time of the later, rate per second)`. A
-/// value that is not finite, a fall (a reset) and a distance of more than 2.5 intervals (missed scrapes) give none.
+/// value that is not finite, a fall (a reset), a distance of more than 2.5 intervals (missed scrapes) and one of less
+/// than half an interval (late samples between others) give none.
 pub fn rates(t: &[i64], v: &[f64]) -> Vec<(i64, i64, f64)> {
     let mut steps: Vec<i64> = t.windows(2).map(|w| w[1].saturating_sub(w[0])).collect();
     if steps.is_empty() {
@@ -195,26 +196,27 @@ pub fn rates(t: &[i64], v: &[f64]) -> Vec<(i64, i64, f64)> {
     }
     let middle = steps.len() / 2;
     let interval = *steps.select_nth_unstable(middle).1;
-    let longest = interval.saturating_mul(5) / 2;
+    let (shortest, longest) = (interval / 2, interval.saturating_mul(5) / 2);
     t.windows(2)
         .zip(v.windows(2))
         .filter_map(|(t, v)| {
             let (step, grown) = (t[1].saturating_sub(t[0]), v[1] - v[0]);
-            (step > 0 && step <= longest && grown.is_finite() && grown >= 0.0)
+            (step > 0 && step >= shortest && step <= longest && grown.is_finite() && grown >= 0.0)
                 .then(|| (t[0], t[1], grown / (step as f64 / 1e9)))
         })
         .collect()
 }
 
 /// The first-order autocorrelation of noise, from the signs of deviations (robust against outliers): the correlation
-/// of signs `s` of two normal variables correlated by `ρ` is `2/π asin ρ` (Sheppard, 1899).
-fn autocorrelation(agreement: f64, pairs: f64) -> f64 {
-    if pairs < 8.0 {
+/// of signs `s` of two normal variables correlated by `ρ` is `2/π asin ρ` (Sheppard, 1899). `signed` of `pairs`
+/// neighbours deviate both.
+fn autocorrelation(agreement: f64, signed: f64, pairs: f64) -> f64 {
+    if signed < 4.0 {
         return 0.0;
     }
-    (std::f64::consts::FRAC_PI_2 * agreement / pairs)
-        .sin()
-        .clamp(0.0, MAX_RHO)
+    let estimate = (std::f64::consts::FRAC_PI_2 * agreement / signed).sin();
+    // One standard error (1/√n, Bartlett) on the safe side: a dozen points of a walk look like two levels.
+    (estimate + 1.0 / pairs.sqrt()).clamp(0.0, MAX_RHO)
 }
 
 /// Median and scaled MAD of values, in place.

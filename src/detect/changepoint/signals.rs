@@ -18,6 +18,8 @@ pub enum Subject {
     Gauge,
     /// Its values, which are latencies: excursions belong to `latency_spike`.
     Latency,
+    /// Its values, which are quantiles of latencies over a window: only what moves and stays is taken from them.
+    Quantile,
     /// The rate of a counter.
     Rate,
     /// The rate of a counter of requests: its falls belong to `throughput_drop`.
@@ -210,6 +212,9 @@ fn subject(snapshot: &Snapshot, ix: usize) -> Option<Subject> {
             (false, false) => Some(Subject::Rate),
         };
     }
+    if is_quantile(series) {
+        return Some(Subject::Quantile);
+    }
     if is_latency(series) {
         return Some(Subject::Latency);
     }
@@ -270,6 +275,14 @@ fn is_latency(series: &Series) -> bool {
         && (metric.contains("latency") || is_time && words.iter().any(|w| metric.contains(w)))
 }
 
+/// A quantile by its name, or by the expression that it is.
+fn is_quantile(series: &Series) -> bool {
+    let words = ["p50", "p90", "p95", "p99", "quantile"];
+    let expr = series.expr.as_deref().unwrap_or_default();
+    series.kind != MetricKind::Counter
+        && (words.iter().any(|w| series.metric.contains(w)) || expr.contains("quantile"))
+}
+
 /// Whether a counter counts requests: useful work.
 pub fn counts_requests(series: &Series, role: Option<Role>) -> bool {
     let metric = series.metric.as_ref();
@@ -290,13 +303,20 @@ pub fn counts_requests(series: &Series, role: Option<Role>) -> bool {
             .any(|w| metric.contains(w))
 }
 
-/// Whether an evaluated series only repeats what raw series of the snapshot say: the same metric, or an expression over
-/// one that was read raw.
+/// Whether a series only repeats what raw series of the snapshot say: the same metric evaluated on a grid, an expression
+/// over one that was read raw, or a recording rule of one (`level:metric:operations`, the metric without `_total`:
+/// the naming rule of Prometheus), whose rates also fall beside every gap.
 pub fn is_shadow(snapshot: &Snapshot, series: &Series) -> bool {
+    let is_raw = |metric: &str| snapshot.raw(metric).next().is_some();
+    let mut rule = series.metric.split(':').skip(1);
+    if let (Some(metric), Some(_)) = (rule.next(), rule.next())
+        && (is_raw(metric) || is_raw(&format!("{metric}_total")))
+    {
+        return true;
+    }
     if series.sampling.is_raw() {
         return false;
     }
-    let is_raw = |metric: &str| snapshot.raw(metric).next().is_some();
     let expr = series.expr.as_deref().unwrap_or_default();
     is_raw(&series.metric)
         || [expr, series.metric.as_ref()].iter().any(|text| {

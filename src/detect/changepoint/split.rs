@@ -231,7 +231,8 @@ fn rho_of(v: &[f64], parts: &[Part]) -> f64 {
         .iter()
         .map(|p| agreement(v, p))
         .fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
-    autocorrelation(agree, pairs)
+    let neighbours: usize = parts.iter().map(|p| p.range.len().saturating_sub(1)).sum();
+    autocorrelation(agree, pairs, neighbours as f64)
 }
 
 /// The noise around a border: the root mean square of both sides' deviations.
@@ -259,7 +260,7 @@ fn strength(ranker: &mut Ranker, v: &[f64], before: &Part, after: &Part, rho: f6
     let sigmas = ((after.level - before.level) / sigma_at(before, after)).abs();
     let short = before.range.len().min(after.range.len()) as f64;
     let by_size = short * (sigmas.min(30.0)).powi(2) / 4.0;
-    likelihood_ratio(n, total, between).max(by_size.min(n * 4.0)) * (1.0 - rho) / (1.0 + rho)
+    likelihood_ratio(n, total, between).max(by_size) * (1.0 - rho) / (1.0 + rho)
 }
 
 /// Whether at least half of the difference of two levels happens at their border: the medians of the [`NEAR`] points on
