@@ -5,6 +5,7 @@
 
 pub mod blocked_growth;
 pub mod change;
+pub mod changepoint;
 pub mod connect_outliers;
 pub mod counter_reset;
 pub mod error_burst;
@@ -109,3 +110,5 @@ pub fn run(context: &Context<'_>) -> (Vec<Finding>, Vec<NotEnough>) {
     findings.dedup_by(|a, b| a.id == b.id);
     (findings, not_enough)
 }
+#[cfg(test)]
+mod dev_all;

@@ -116,9 +116,7 @@ mod tests {
     #[test]
     fn stretches_as_in_the_paper() {
         // The example of Ruzzo and Tompa, §2: 4 −5 3 −3 1 2 −2 2 −2 1 5 → [4], [3], [1 2 −2 2 −2 1 5].
-        let scores = [
-            4.0, -5.0, 3.0, -3.0, 1.0, 2.0, -2.0, 2.0, -2.0, 1.0, 5.0,
-        ];
+        let scores = [4.0, -5.0, 3.0, -3.0, 1.0, 2.0, -2.0, 2.0, -2.0, 1.0, 5.0];
         assert_eq!(maximal_stretches(scores), [0..1, 2..3, 4..11]);
         assert!(maximal_stretches([-1.0, 0.0]).is_empty());
     }

@@ -49,9 +49,7 @@ pub fn families(snapshot: &Snapshot) -> Vec<Family> {
             let Some(bound) = series.labels.get("le").and_then(parse_bound) else {
                 continue;
             };
-            let buckets = by_labels
-                .entry(series.labels.without(&["le"]))
-                .or_default();
+            let buckets = by_labels.entry(series.labels.without(&["le"])).or_default();
             match buckets.iter_mut().find(|(known, _)| *known == bound) {
                 Some((_, spellings)) => spellings.push(ix),
                 None => buckets.push((bound, vec![ix])),

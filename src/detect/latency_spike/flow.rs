@@ -112,7 +112,9 @@ impl Flow {
         }
         flow.kept = Kept::Binned {
             bins,
-            interpolation: parts.first().map_or_else(Default::default, |p| p.interpolation),
+            interpolation: parts
+                .first()
+                .map_or_else(Default::default, |p| p.interpolation),
             counts,
         };
         flow
@@ -273,5 +275,7 @@ impl Flow {
 }
 
 fn by_bounds(a: &Bin, b: &Bin) -> std::cmp::Ordering {
-    a.lower.total_cmp(&b.lower).then(a.upper.total_cmp(&b.upper))
+    a.lower
+        .total_cmp(&b.lower)
+        .then(a.upper.total_cmp(&b.upper))
 }

@@ -88,7 +88,8 @@ pub(super) fn of_flow(
     flow: &Flow,
     episode: &Episode,
 ) -> Candidate {
-    let nanos = |times: &[i64], at: usize| Timestamp::from_nanos(times.get(at).copied().unwrap_or(0));
+    let nanos =
+        |times: &[i64], at: usize| Timestamp::from_nanos(times.get(at).copied().unwrap_or(0));
     let first = episode.stretch.start;
     let start = nanos(&flow.start, first);
     let end = episode
@@ -277,7 +278,11 @@ pub(super) fn of_gauge(
     let (subject, _) = sources::subject_of(snapshot, ix, series);
     let start = Timestamp::from_nanos(spike.first.saturating_sub(look_back));
     let end = Timestamp::from_nanos(spike.last);
-    let mut entities = snapshot.series_entities.get(ix).cloned().unwrap_or_default();
+    let mut entities = snapshot
+        .series_entities
+        .get(ix)
+        .cloned()
+        .unwrap_or_default();
     let callee = entity_id(EntityType::Service, &subject.callee);
     if snapshot.graph.contains(&callee) && !entities.contains(&callee) {
         entities.push(callee);
@@ -362,13 +367,20 @@ pub(super) fn findings(
     mut candidates: Vec<Candidate>,
 ) -> Vec<Finding> {
     candidates.sort_by(|a, b| {
-        (a.source, a.subject.route.is_empty(), &a.subject, a.start, &a.metric).cmp(&(
-            b.source,
-            b.subject.route.is_empty(),
-            &b.subject,
-            b.start,
-            &b.metric,
-        ))
+        (
+            a.source,
+            a.subject.route.is_empty(),
+            &a.subject,
+            a.start,
+            &a.metric,
+        )
+            .cmp(&(
+                b.source,
+                b.subject.route.is_empty(),
+                &b.subject,
+                b.start,
+                &b.metric,
+            ))
     });
     let mut spikes: Vec<(Candidate, Vec<Candidate>)> = Vec::new();
     for candidate in candidates {
@@ -588,7 +600,7 @@ fn source_name(candidate: &Candidate) -> String {
 
 fn text_upper(words: &str) -> String {
     let mut chars = words.chars();
-    chars
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
 }

@@ -165,8 +165,8 @@ fn judge(flow: &Flow, q: f64, groups: f64, bound: f64, stretches: &[Range<usize>
         .filter_map(|w| flow.quantile(std::slice::from_ref(w), q))
         .map(|e| e.value)
         .collect();
-    let steady = stats::median(&values).unwrap_or(baseline.value)
-        + 3.0 * stats::mad(&values).unwrap_or(0.0);
+    let steady =
+        stats::median(&values).unwrap_or(baseline.value) + 3.0 * stats::mad(&values).unwrap_or(0.0);
     // Half an observation is added, so that nothing seen outside is not taken for impossible (Jeffreys).
     let usual_share = (usual_k + 0.5) / (usual_n + 1.0);
     let spread = dispersion(flow, &beyond, &windows, usual_k / usual_n);
