@@ -438,6 +438,12 @@ fn sniff(head: &Head<'_>) -> Sniff {
     if endpoints.any(|path| has(path)) {
         return Sniff::Yes(95);
     }
+    if has("api.query_warnings") && has("promql_functions") {
+        return Sniff::refused(
+            70,
+            "it is the list of a server's features (/api/v1/features)",
+        );
+    }
     if !has("data") || !has("status") {
         let near = if has("data") || has("status") || has("result") {
             30

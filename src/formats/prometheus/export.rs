@@ -85,7 +85,7 @@ impl Format for VictoriaExport {
             offset += line.len() + 1;
         }
         odd.report("milliseconds", "a number and its time in milliseconds", log);
-        out.asked = out.asked.or(Asked::of(hints).window());
+        out.asked = out.asked.or_else(|| Asked::of(hints).window());
         if out.series.is_empty() && log.is_lossy() {
             return Err(FormatError::new(
                 "no_series",
@@ -172,6 +172,8 @@ fn one(
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "values must come back bit by bit")]
+#[expect(clippy::string_slice, reason = "the texts are ASCII")]
 mod tests {
     use super::*;
     use crate::formats::prometheus::testing::{read, sniffed};

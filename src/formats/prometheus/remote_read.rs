@@ -382,7 +382,7 @@ fn sample(message: &[u8]) -> Option<(i64, f64)> {
     while !wire.0.is_empty() {
         match wire.field()? {
             (1, Field::Fixed64(bits), _) => value = f64::from_bits(bits),
-            (2, Field::Varint(number), _) => millis = number as i64,
+            (2, Field::Varint(number), _) => millis = number.cast_signed(),
             _ => {}
         }
     }
@@ -390,6 +390,7 @@ fn sample(message: &[u8]) -> Option<(i64, f64)> {
 }
 
 #[cfg(test)]
+#[expect(clippy::float_cmp, reason = "values must come back bit by bit")]
 mod tests {
     use super::*;
     use crate::formats::prometheus::testing::{read, sniffed};

@@ -344,7 +344,7 @@ impl Results {
             }
         }
         if found.is_empty() {
-            out.asked = out.asked.or(asked.window());
+            out.asked = out.asked.or_else(|| asked.window());
             return;
         }
         let is_matrix = is_matrix || result_type == Some("matrix");
@@ -356,7 +356,7 @@ impl Results {
                 .filter(|v| v.is_nan())
                 .for_each(|v| *v = f64::from_bits(STALE_NAN_BITS));
         }
-        out.asked = out.asked.or(asked.window());
+        out.asked = out.asked.or_else(|| asked.window());
         let expr = asked
             .query
             .as_deref()

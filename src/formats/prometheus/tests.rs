@@ -1,5 +1,8 @@
 //! The recordings: every answer is read or refused with a reason, and nothing in it is lost or invented.
 
+#![expect(clippy::float_cmp, reason = "values must come back bit by bit")]
+#![expect(clippy::string_slice, reason = "the texts are ASCII")]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -143,8 +146,7 @@ fn every_recorded_answer_is_read_whole_or_refused_with_a_reason() {
                     .any(|c| matches!(c.as_os_str().to_str(), Some("prom" | "input")));
             if !is_answer
                 || file.starts_with("requests")
-                || file.ends_with(".py")
-                || file.ends_with(".md")
+                || matches!(path.extension().and_then(|e| e.to_str()), Some("py" | "md"))
             {
                 continue;
             }
@@ -188,13 +190,13 @@ fn every_recorded_answer_is_read_whole_or_refused_with_a_reason() {
         }
     }
     assert!(
-        answers == 0 || answers > 900,
+        answers == 0 || answers > 1200,
         "only {answers} answers found"
     );
 }
 
 #[test]
-fn sampling_is_right_with_requests_and_mostly_without() {
+fn sampling_is_right_with_requests_and_without() {
     let Some(dir) = shared_data("prom-cases") else {
         return;
     };
@@ -207,14 +209,18 @@ fn sampling_is_right_with_requests_and_mostly_without() {
             continue;
         }
         let bytes = bytes_of(&path);
-        let request = request_of(&path);
-        let (batch, _) = read_named(&PrometheusApi, &bytes, file, request.as_ref()).unwrap();
+        let Some(request) = request_of(&path) else {
+            continue;
+        };
+        let (batch, _) = read_named(&PrometheusApi, &bytes, file, Some(&request)).unwrap();
         let (blind, _) = read_named(&PrometheusApi, &bytes, file, None).unwrap();
         let (Some(series), Some(guess)) = (batch.series.first(), blind.series.first()) else {
             continue;
         };
         assert_eq!(series.sampling.is_raw(), is_raw, "{path:?}");
-        let asked = batch.asked.unwrap();
+        let asked = batch
+            .asked
+            .unwrap_or_else(|| panic!("{path:?} {request:?}"));
         for series in &batch.series {
             let span = series.span().unwrap();
             assert!(asked.start <= span.start, "{path:?} {asked:?} {span:?}");
@@ -248,10 +254,10 @@ fn sampling_is_right_with_requests_and_mostly_without() {
             ));
         }
     }
-    assert!(
-        inferred * 100 >= known * 90,
-        "{inferred} of {known}: {wrong:#?}"
-    );
+    assert!(inferred > 700, "{inferred} of {known}");
+    // Rules are evaluated on the server's own grid: a grid is what those are. Everything else must be right.
+    wrong.retain(|w| !w.contains("raw_recording_rule") && !w.contains("raw_alerts"));
+    assert!(wrong.is_empty(), "{inferred} of {known}: {wrong:#?}");
 }
 
 #[test]
@@ -468,8 +474,10 @@ fn recorded_targets_alerts_rules_and_facts() {
             .facts
             .iter()
             .find(|f| f.name.as_ref() == name)
-            .map(|f| f.value.to_string())
-            .unwrap_or_else(|| panic!("no {name} in {:?}", batch.facts))
+            .map_or_else(
+                || panic!("no {name} in {:?}", batch.facts),
+                |f| f.value.to_string(),
+            )
     };
     assert_eq!(fact("status_buildinfo", "buildinfo.version"), "2.42.0+ds");
     assert_eq!(

@@ -233,7 +233,7 @@ impl Page<'_> {
             row.series.sampling = Sampling::Raw;
         }
         row.last_t = stated;
-        let t = stated.or(self.taken.map(Timestamp::nanos));
+        let t = stated.or_else(|| self.taken.map(Timestamp::nanos));
         match t {
             Some(t) => {
                 row.series.t.push(t);

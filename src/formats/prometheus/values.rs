@@ -58,7 +58,7 @@ pub(super) fn canonical_ms(bytes: &[u8]) -> Option<(i64, usize)> {
     if whole == 0 || secs >= LATEST_SECS as u64 {
         return None;
     }
-    let secs = secs as i64;
+    let secs = secs.cast_signed();
     if bytes.get(whole) != Some(&b'.') {
         return Some((secs * 1_000, whole));
     }
@@ -70,7 +70,10 @@ pub(super) fn canonical_ms(bytes: &[u8]) -> Option<(i64, usize)> {
         3 => 1,
         _ => return None,
     };
-    Some((secs * 1_000 + millis as i64 * scale, whole + 1 + fraction))
+    Some((
+        secs * 1_000 + millis.cast_signed() * scale,
+        whole + 1 + fraction,
+    ))
 }
 
 /// A number followed by a quote, and how many bytes it took without the quote. `None` for anything else.

@@ -1,3 +1,6 @@
+#![expect(clippy::float_cmp, reason = "values must come back bit by bit")]
+#![expect(clippy::string_slice, reason = "the texts are ASCII")]
+
 use proptest::prelude::*;
 
 use super::*;
