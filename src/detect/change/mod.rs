@@ -146,11 +146,10 @@ fn entities_named(snapshot: &Snapshot, event: &Event) -> Vec<String> {
     let prose = format!("{} {} {}", event.title, event.text, event.attributes);
     let mut found: Vec<(usize, String)> = snapshot
         .graph
-        .entities()
-        .into_iter()
-        .filter(|e| !matches!(e.kind, EntityType::Endpoint | EntityType::Upstream))
-        .filter(|e| e.name.len() >= MIN_NAME && stands_in(&prose, &e.name))
-        .map(|e| (e.name.len(), e.id))
+        .names()
+        .filter(|(_, kind, _)| !matches!(kind, EntityType::Endpoint | EntityType::Upstream))
+        .filter(|(_, _, name)| name.len() >= MIN_NAME && stands_in(&prose, name))
+        .map(|(id, _, name)| (name.len(), id.to_owned()))
         .collect();
     found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     found.into_iter().map(|(_, id)| id).collect()

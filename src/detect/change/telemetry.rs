@@ -19,6 +19,8 @@ use crate::store::Snapshot;
 
 /// When Prometheus last took a new configuration.
 const RELOAD: &str = "prometheus_config_last_reload_success_timestamp_seconds";
+/// New targets and intervals take effect up to 5 s after a reload (`prometheus.md` §2.3).
+const DISCOVERY_NANOS: i64 = 5_000_000_000;
 /// Labels whose values name what is running.
 const VERSION_LABELS: &[&str] = &[
     "version",
@@ -221,23 +223,35 @@ fn reloads(snapshot: &Snapshot) -> Vec<Seen> {
         .collect()
 }
 
-/// A reload that goes with a change of the interval is its proof, not a change of its own.
+/// A reload that goes with a change of the interval, or with its end, is its proof and its best time: the scrapes follow
+/// up to 5 s later (`prometheus.md` §2.3).
 fn fold_reloads(found: &mut Vec<Seen>, reloads: Vec<Seen>) {
     for reload in reloads {
         let is_near = |t: Timestamp, interval: i64| {
-            t.nanos_since(reload.t).abs() <= 2 * interval.max(reload.interval)
+            let after = t.nanos_since(reload.t);
+            (0..=DISCOVERY_NANOS + 2 * interval.max(reload.interval)).contains(&after)
         };
-        let known = found.iter_mut().find(|c| {
-            is_near(c.t, c.interval) || c.end.is_some_and(|end| is_near(end, c.interval))
-        });
-        match known {
-            Some(change) => {
-                change.detail = format!("{} {}", change.detail, reload.detail);
-                change.evidence.extend(reload.evidence);
-            }
-            None => found.push(reload),
+        let begun = found.iter_mut().find(|c| is_near(c.t, c.interval));
+        if let Some(change) = begun {
+            change.t = reload.t;
+            prove(change, reload);
+            continue;
         }
+        let ended = found
+            .iter_mut()
+            .find(|c| c.end.is_some_and(|end| is_near(end, c.interval)));
+        if let Some(change) = ended {
+            change.end = Some(reload.t);
+            prove(change, reload);
+            continue;
+        }
+        found.push(reload);
     }
+}
+
+fn prove(change: &mut Seen, reload: Seen) {
+    change.detail = format!("{} {}", change.detail, reload.detail);
+    change.evidence.extend(reload.evidence);
 }
 
 /// A gauge that stepped to another value between two samples in a row.

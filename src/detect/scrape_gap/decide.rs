@@ -180,9 +180,13 @@ impl Facts<'_> {
         match self.progress {
             Some(share) if share > WORKED_SHARE && self.renewed.is_none() => {
                 decision = decision.because(format!(
-                    "The process was alive and working: over the gap its counters advanced by {} of what their \
-                     former rate gives, so only /metrics or the way to it hung.",
-                    units::share(share.min(1.0))
+                    "The process was alive and working: over the gap its counters advanced by {} what their former \
+                     rate gives, so only /metrics or the way to it hung.",
+                    if share >= 1.0 {
+                        "at least".to_owned()
+                    } else {
+                        format!("{} of", units::share(share))
+                    }
                 ));
             }
             Some(share) if share < STOOD_SHARE && self.renewed.is_none() => {
@@ -191,7 +195,11 @@ impl Facts<'_> {
                      (frozen or starved).",
                 );
             }
-            _ => {}
+            _ => {
+                decision = decision.because(
+                    "A connect that timed out and an answer that did not come look the same in stored samples.",
+                );
+            }
         }
         if self.jobs.1 > 1 && self.jobs.0 == self.jobs.1 {
             decision = decision.because(format!(
@@ -200,7 +208,7 @@ impl Facts<'_> {
                 self.jobs.1
             ));
         }
-        decision.because("A connect that timed out and an answer that did not come look the same in stored samples.")
+        decision
     }
 
     /// Rows 8 to 10.

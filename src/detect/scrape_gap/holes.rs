@@ -6,7 +6,7 @@ use crate::base::stats;
 use crate::detect::scrape_gap::interval::GAP_FACTOR;
 use crate::detect::scrape_gap::timeline::{Scrape, Target};
 use crate::model::input::InputIx;
-use crate::model::series::{Series, is_stale_marker};
+use crate::model::series::{MetricKind, Series, is_stale_marker};
 use crate::store::Snapshot;
 
 /// Good scrapes that a series must miss before it counts: one may be a label set that came and went.
@@ -45,6 +45,38 @@ pub(crate) struct SeriesHole<'a> {
     pub(crate) is_marked: bool,
     /// The share of the target's recorded series that are missing.
     pub(crate) share: f64,
+    /// How many holes these are: more than one when nothing tells why series of the target come and go.
+    pub(crate) count: usize,
+}
+
+impl SeriesHole<'_> {
+    /// Whether nothing in the recording tells why, and most series of the target are there.
+    fn is_undecided(&self) -> bool {
+        self.scraped.is_none() && !self.is_marked && self.share < 0.5
+    }
+}
+
+/// Holes of which nothing tells why become one: series that come and go are usual for exporters whose subjects do.
+fn fold_undecided(mut holes: Vec<SeriesHole<'_>>) -> Vec<SeriesHole<'_>> {
+    let (undecided, mut kept): (Vec<_>, Vec<_>) =
+        holes.drain(..).partition(SeriesHole::is_undecided);
+    let mut rest = undecided.into_iter();
+    let Some(mut first) = rest.next() else {
+        return kept;
+    };
+    for hole in rest {
+        first.series.extend(hole.series);
+        first.end = first.end.zip(hole.end).map(|(a, b)| a.max(b));
+        first.missed += hole.missed;
+        first.last_bad = first.last_bad.max(hole.last_bad);
+        first.count += 1;
+    }
+    first
+        .series
+        .sort_by(|a, b| (&a.metric, &a.labels).cmp(&(&b.metric, &b.labels)));
+    first.series.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    kept.push(first);
+    kept
 }
 
 /// Series that end where others of the same metric begin: relabelling or a rollout.
@@ -113,6 +145,7 @@ pub(crate) fn series_faults<'a>(target: &Target<'a>, ends: &Ends) -> SeriesFault
         .collect();
     let (identity, renamed) = identity(&grid, &stretches);
     let mut holes = Vec::new();
+    let mut drops = None;
     for (ix, stretch) in stretches.iter().enumerate() {
         let is_own = stretch.ends_itself && !stretch.is_late && !renamed.contains(&ix);
         let Some(start) = good.get(stretch.end).map(|s| s.t).filter(|_| is_own) else {
@@ -130,13 +163,52 @@ pub(crate) fn series_faults<'a>(target: &Target<'a>, ends: &Ends) -> SeriesFault
             MIN_MISSED_AT_END
         };
         if missed >= least {
+            let drops = drops.get_or_insert_with(|| decreases(target));
+            let at = |ix: usize| good.get(ix).map(|s| s.t);
+            let last = stretch.end.checked_sub(1).and_then(at).unwrap_or(start);
+            let back = next.and_then(at).unwrap_or(i64::MAX);
+            if began_anew(drops, last, back, grid.interval(last)) {
+                continue;
+            }
             holes.push((stretch.end, next, missed, start, stretch.series));
         }
     }
     SeriesFaults {
-        holes: grid.group(holes, stretches.len()),
+        holes: fold_undecided(grid.group(holes, stretches.len())),
         identity,
     }
+}
+
+/// Decreases of the counters of a target: the last sample before and the first one after, in order.
+fn decreases(target: &Target<'_>) -> Vec<(i64, i64)> {
+    let mut found = Vec::new();
+    for series in target
+        .series
+        .iter()
+        .filter(|s| s.kind == MetricKind::Counter)
+    {
+        let mut last: Option<(i64, f64)> = None;
+        for (t, v) in series.finite() {
+            if let Some((from, old)) = last
+                && v < old
+            {
+                found.push((from, t));
+            }
+            last = Some((t, v));
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Whether a hole begins where counters of the target went down, at once or by its end: then the subject of the series
+/// ended, was restarted or had its statistics reset (`counter_reset` says so), and nothing is missing.
+fn began_anew(decreases: &[(i64, i64)], last: i64, until: i64, interval: i64) -> bool {
+    let half = interval / 2;
+    let from = decreases.partition_point(|(t, _)| *t < last - half);
+    let rest = decreases.get(from..).unwrap_or_default().iter();
+    rest.take_while(|(t, _)| *t <= last + half)
+        .any(|(_, t)| *t <= until.saturating_add(half))
 }
 
 struct Grid<'t, 'a> {
@@ -297,6 +369,7 @@ impl<'t, 'a> Grid<'t, 'a> {
             kept: pair(|s| s.kept),
             is_marked: series.iter().any(|s| is_marked(s, last_good, last_bad)),
             share,
+            count: 1,
             series,
         })
     }
@@ -365,10 +438,11 @@ fn identity<'a>(
             .max_by_key(|heir| common_labels(stretch.series, heir));
         if let Some(heir) = heir {
             renamed.insert(ix);
-            pairs
-                .entry(stretch.end)
-                .or_default()
-                .push((stretch.series, heir));
+            // What info series say by their labels is a version, not another identity.
+            if !is_info(stretch.series) {
+                let here = pairs.entry(stretch.end).or_default();
+                here.push((stretch.series, heir));
+            }
         }
     }
     let changes = pairs
@@ -376,9 +450,9 @@ fn identity<'a>(
         .filter(|(at, pairs)| {
             let alive = stretches
                 .iter()
-                .filter(|s| s.first < *at && s.end >= *at)
+                .filter(|s| s.first < *at && s.end >= *at && !is_info(s.series))
                 .count();
-            pairs.len() * 2 >= alive
+            !pairs.is_empty() && pairs.len() * 2 >= alive
         })
         .filter_map(|(at, pairs)| {
             Some(IdentityChange {
@@ -388,6 +462,10 @@ fn identity<'a>(
         })
         .collect();
     (changes, renamed)
+}
+
+fn is_info(series: &Series) -> bool {
+    series.metric.ends_with("_info")
 }
 
 fn common_labels(a: &Series, b: &Series) -> usize {

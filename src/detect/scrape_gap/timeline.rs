@@ -234,11 +234,72 @@ fn is_about_scrapes(metric: &str) -> bool {
         || metric.contains(':')
 }
 
+/// Labels that only some answers carry: remote read adds the external labels of the server, the query API does not
+/// (`prometheus.md` §1.4), so a series may be there twice.
+pub(crate) fn external_labels(snapshot: &Snapshot) -> Vec<&str> {
+    let mut found: Vec<&str> = Vec::new();
+    let ups: Vec<&Series> = snapshot.raw("up").map(|(_, s)| s).collect();
+    let mut by_instance: BTreeMap<_, Vec<&Series>> = BTreeMap::new();
+    for up in ups {
+        by_instance
+            .entry((up.labels.get("job"), up.labels.get("instance")))
+            .or_default()
+            .push(up);
+    }
+    for group in by_instance.into_values().filter(|g| g.len() > 1) {
+        for (large, small) in group
+            .iter()
+            .flat_map(|a| group.iter().map(move |b| (*a, *b)))
+        {
+            if large.labels.len() > small.labels.len()
+                && is_subset(&small.labels, &large.labels)
+                && share_samples(small, large)
+            {
+                let extra = large.labels.iter().map(|(name, _)| name);
+                found.extend(extra.filter(|name| small.labels.get(name).is_none()));
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Whether a raw series is there a second time without its external labels, over the same stretch.
+pub(crate) fn is_copy(snapshot: &Snapshot, series: &Series, external: &[&str]) -> bool {
+    if !external
+        .iter()
+        .any(|name| series.labels.get(name).is_some())
+    {
+        return false;
+    }
+    let labels = series.labels.without(external);
+    let of_name = snapshot
+        .series
+        .get(snapshot.metric(&series.metric))
+        .unwrap_or_default();
+    let from = of_name.partition_point(|s| s.labels < labels);
+    let rest = of_name.get(from..).unwrap_or_default().iter();
+    let slack = 2 * series.interval_nanos().unwrap_or(0);
+    rest.take_while(|s| s.labels == labels)
+        .filter(|s| s.sampling.is_raw())
+        .any(|s| {
+            let ends = |s: &Series| s.t.first().copied().zip(s.t.last().copied());
+            ends(s)
+                .zip(ends(series))
+                .is_some_and(|((first, last), (copy_first, copy_last))| {
+                    first <= copy_first + slack && last >= copy_last - slack
+                })
+        })
+}
+
 /// Raw series that targets exposed, by job and instance.
 pub(crate) fn exposed(snapshot: &Snapshot, from: Origin) -> BTreeMap<(&str, &str), Vec<&Series>> {
+    let external = external_labels(snapshot);
     let mut found: BTreeMap<_, Vec<&Series>> = BTreeMap::new();
     for series in snapshot.series.iter().filter(|s| from.takes(s)) {
         if !is_about_scrapes(&series.metric)
+            && !is_copy(snapshot, series, &external)
             && let Some(instance) = series.labels.get("instance")
         {
             let job = series.labels.get("job").unwrap_or("");

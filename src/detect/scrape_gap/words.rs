@@ -347,15 +347,19 @@ pub(crate) fn series_gap(
     let mut found = Vec::new();
     for (ix, part) in parts.iter().enumerate() {
         let next = parts.get(ix + 1).map(|p| p.start);
-        let missed = good
+        let within = good
             .iter()
             .filter(|t| **t >= part.start && next.is_none_or(|n| **t < n));
         let numbers = Numbers {
-            missed: missed.clone().count() as u64,
-            expected: missed.clone().count() as u64,
+            missed: if parts.len() == 1 {
+                hole.missed
+            } else {
+                within.clone().count() as u64
+            },
+            expected: within.clone().count() as u64,
             interval: hole.interval,
             last_good: Some(hole.last_good),
-            last_bad: missed.max().copied(),
+            last_bad: within.max().copied(),
         };
         let end = next.or(hole.end);
         let subject = format!("{}:{cause}:{}", target.labels, hole.series.len());
@@ -380,10 +384,13 @@ pub(crate) fn series_gap(
             "timestamps_rejected" => {
                 format!("Samples of {count} of {name} were rejected for {scrapes}")
             }
+            _ if hole.count > 1 => format!("{count} of {name} come and go while it answers"),
             _ => format!("{count} of {name} have no samples for {scrapes} while it answered"),
         };
         finding.severity = if numbers.missed >= MAJOR_MISSED && hole.share >= 0.5 {
             Severity::Major
+        } else if hole.count > 1 {
+            Severity::Info
         } else {
             Severity::Minor
         };
@@ -414,6 +421,13 @@ pub(crate) fn series_gap(
                     .to_owned(),
             ),
             None => {}
+        }
+        if hole.count > 1 {
+            detail.push(format!(
+                "These are {} holes; exporters whose subjects come and go look like this.",
+                hole.count
+            ));
+            finding.confidence = 0.3;
         }
         detail.extend(held.sentence(target.labels.get("instance"), part.start, end));
         finding.detail = detail.join(" ");
