@@ -376,7 +376,8 @@ fn classify(groups: &mut [Group]) {
         if group.stack.class == WaitClass::Other && is_parked {
             group.stack.class = match hidden {
                 Some(2) => WaitClass::Select,
-                Some(hidden) if hidden > 2 => WaitClass::Channel,
+                Some(3) => WaitClass::Channel,
+                // A longer way down: the collector made it wait while it allocated.
                 _ => WaitClass::Other,
             };
         }
