@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::text::{grouped, join_and};
 use crate::base::time::Timestamp;
+use crate::base::units;
 use crate::detect::lock_contention::place::{self, short};
 use crate::detect::{Context, Detector, Verdict};
 use crate::formats::go_dump::wait;
@@ -66,7 +67,7 @@ impl Detector for BlockedGrowth {
 /// most (stack dumps name who started a goroutine, protobuf has no place in the file to show). In order of time; those
 /// without a time are in order of their names, and stand only where none has one.
 fn best_series<'a>(by_encoding: BTreeMap<&str, Vec<&'a Profile>>) -> Option<Vec<&'a Profile>> {
-    let mut best: Option<((usize, bool, bool), Vec<&'a Profile>)> = None;
+    let mut best: Option<(Rank, Vec<&'a Profile>)> = None;
     for (encoding, dumps) in by_encoding {
         let dumps = in_order(dumps);
         let has_states = dumps.first().is_some_and(|d| d.has_states);
@@ -77,6 +78,9 @@ fn best_series<'a>(by_encoding: BTreeMap<&str, Vec<&'a Profile>>) -> Option<Vec<
     }
     best.map(|(_, dumps)| dumps)
 }
+
+/// How many dumps, whether they tell states and creators, whether they have lines to point at.
+type Rank = (usize, bool, bool);
 
 fn in_order(mut dumps: Vec<&Profile>) -> Vec<&Profile> {
     if dumps.iter().filter(|d| d.t.is_some()).count() >= 2 {
@@ -190,7 +194,7 @@ impl Growth<'_> {
 fn finding(context: &Context<'_>, dumps: &[&Profile], growth: &Growth<'_>) -> Finding {
     let snapshot = context.snapshot;
     let time = |dump: Option<&&Profile>| {
-        dump.map_or(Timestamp::default(), |d| {
+        dump.map_or_else(Timestamp::default, |d| {
             super::lock_contention::moment(context, d)
         })
     };
@@ -295,47 +299,48 @@ fn detail(dumps: &[&Profile], growth: &Growth<'_>) -> String {
             None => grouped(*n as u64),
         })
         .collect();
-    let mut text = format!(
+    let mut parts = vec![format!(
         "The goroutines that wait ({}) in {} are {} in {} dumps of one process.",
         wait_words(growth.last),
         growth.site,
         join_and(&course),
         dumps.len()
-    );
+    )];
     if growth.user_site != growth.site {
-        text.push_str(&format!(
-            " The program's own code there is {}.",
+        parts.push(format!(
+            "The program's own code there is {}.",
             growth.user_site
         ));
     }
     if !growth.last.created_by.is_empty() {
-        text.push_str(&format!(
-            " They were started by {}.",
-            growth.last.created_by
-        ));
+        parts.push(format!("They were started by {}.", growth.last.created_by));
     }
     if let (Some(first), Some(last)) = (dumps.first(), dumps.last()) {
-        text.push_str(&format!(
-            " All goroutines went from {} to {}.",
+        parts.push(format!(
+            "All goroutines went from {} to {}.",
             grouped(first.total as u64),
             grouped(last.total as u64)
         ));
-        if let (Some(from), Some(to)) = (first.t, last.t) {
-            let minutes = to.secs_since(from) / 60.0;
-            if minutes > 0.0 {
+        let minutes = first
+            .t
+            .zip(last.t)
+            .map(|(from, to)| to.secs_since(from) / 60.0);
+        match minutes {
+            Some(minutes) if minutes > 0.0 => {
                 let rate = (growth.to() - growth.from()) / minutes;
-                text.push_str(&format!(
-                    " That is {} a minute.",
-                    grouped(rate.round() as u64)
+                parts.push(format!(
+                    "That is {} a minute there.",
+                    units::number(rate.round())
                 ));
             }
-        } else {
-            text.push_str(
-                " Nothing says when the dumps were taken: their order is that of their names.",
-            );
+            Some(_) => {}
+            None => parts.push(
+                "Nothing says when the dumps were taken: their order is that of their names."
+                    .to_owned(),
+            ),
         }
     }
-    text
+    parts.join(" ")
 }
 
 #[cfg(test)]

@@ -268,18 +268,18 @@ fn detail(
     story: &Story,
     holder: Option<&Holder<'_>>,
 ) -> String {
-    let mut text = format!(
-        "{} of {} ({}) wait for a lock that {} takes",
+    let called = if place.site == place.user_site {
+        String::new()
+    } else {
+        format!(", called from {}", place.user_site)
+    };
+    let mut parts = vec![format!(
+        "{} of {} ({}) wait for a lock that {} takes{called}.",
         grouped(place.waiting as u64),
         count(dump.total as u64, "goroutine", "goroutines"),
         units::share(share),
         place.site
-    );
-    if place.site == place.user_site {
-        text.push('.');
-    } else {
-        text.push_str(&format!(", called from {}.", place.user_site));
-    }
+    )];
     let others: Vec<String> = place
         .sites
         .iter()
@@ -287,46 +287,52 @@ fn detail(
         .map(|(site, n)| format!("{} in {}", grouped(*n as u64), short(site)))
         .collect();
     if !others.is_empty() {
-        text.push_str(&format!(" Among them {}.", join_and(&others)));
+        parts.push(format!("Among them {}.", join_and(&others)));
     }
     if place.handoff > 0.0 {
-        text.push_str(&format!(
-            " {} more hand it over.",
+        parts.push(format!(
+            "{} more hand it over.",
             grouped(place.handoff as u64)
         ));
     }
-    if let (true, Some((lock, waiting))) = (place.locks.len() > 1, place.most_wanted()) {
-        let locks = place.locks.len();
-        text.push_str(&format!(
-            " They wait for {locks} locks, {} of them for the one at {lock:#x}.",
-            grouped(waiting as u64)
+    if let [(lock, waiting), _, ..] = place.most_wanted().as_slice() {
+        parts.push(format!(
+            "They wait for {} locks, {} of them for the one at {lock:#x}.",
+            place.locks.len(),
+            grouped(*waiting as u64)
         ));
     }
     if let Some(wait_s) = place.longest_wait_s {
-        text.push_str(&format!(
-            " The longest has waited for at least {} (Go prints a lower bound).",
+        parts.push(format!(
+            "The longest has waited for at least {} (Go prints a lower bound).",
             units::secs(wait_s)
         ));
     }
     if story.course.len() > 1 {
-        text.push_str(&format!(
-            " Dumps of this kind show {} waiting there.",
+        parts.push(format!(
+            "Dumps of this kind show {} waiting there.",
             join_and(&story.course)
         ));
     }
     if dump.t.is_none() {
-        text.push_str(" Nothing says when the dump was taken.");
+        parts.push("Nothing says when the dump was taken.".to_owned());
     }
     match holder {
-        Some(holder) => text.push_str(&holder_text(holder)),
-        None if dump.has_states => text.push_str(" No goroutine shows that it holds the lock."),
-        None => text.push_str(" Only a debug=2 dump can show who holds it."),
+        Some(holder) => parts.extend(holder_parts(place, holder)),
+        None if dump.has_states => {
+            parts.push("No goroutine shows that it holds the lock.".to_owned());
+        }
+        None => parts.push("Only a debug=2 dump can show who holds it.".to_owned()),
     }
-    text
+    parts.join(" ")
 }
 
-fn holder_text(holder: &Holder<'_>) -> String {
+fn holder_parts(place: &Place<'_>, holder: &Holder<'_>) -> Vec<String> {
     let group = holder.group;
+    let which = match holder.chain.first() {
+        Some(lock) if place.locks.len() > 1 => format!(" of {lock:#x}"),
+        _ => String::new(),
+    };
     let who = match group.first_id {
         Some(id) => format!("goroutine {id} ({})", group.state),
         None => format!("a goroutine ({})", group.state),
@@ -336,19 +342,22 @@ fn holder_text(holder: &Holder<'_>) -> String {
         By::Type => "it runs a method of the type that takes the lock",
         By::Nearness => "it has a pointer to shortly before the lock",
     };
-    let mut text = format!(" Likely holder: {who} in {}; {why}.", top_frames(holder));
+    let mut parts = vec![format!(
+        "Likely holder{which}: {who} in {}; {why}.",
+        top_frames(holder)
+    )];
     if holder.chain.len() > 1 {
-        text.push_str(&format!(
-            " The chain runs over {} locks.",
+        parts.push(format!(
+            "It ends a chain of {} locks, where each holder waits for the next lock.",
             holder.chain.len()
         ));
     }
     if holder.is_cycle {
-        text.push_str(" It comes back to where it began: a deadlock is likely.");
+        parts.push("The chain comes back to where it began: a deadlock is possible.".to_owned());
     } else if group.class == WaitClass::Lock {
-        text.push_str(" It waits for another lock itself.");
+        parts.push("It waits for another lock itself.".to_owned());
     }
-    text
+    parts
 }
 
 /// The first frames of the holder that are not of the standard library, the innermost first.
@@ -365,9 +374,6 @@ fn top_frames(holder: &Holder<'_>) -> String {
     }
     let more = names.len() > 6;
     names.truncate(6);
-    let mut text = names.join(" < ");
-    if more {
-        text.push_str(" < …");
-    }
-    text
+    let text = names.join(" < ");
+    if more { format!("{text} < …") } else { text }
 }

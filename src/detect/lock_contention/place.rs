@@ -35,15 +35,11 @@ pub(in crate::detect) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The lock that most wait for; of equals the lowest address.
-    pub(super) fn most_wanted(&self) -> Option<(u64, f64)> {
-        let mut best = None;
-        for (lock, waiting) in &self.locks {
-            if best.is_none_or(|(_, most)| *waiting > most) {
-                best = Some((*lock, *waiting));
-            }
-        }
-        best
+    /// The locks with their waiters, the most wanted first; of equals the lowest address.
+    pub(super) fn most_wanted(&self) -> Vec<(u64, f64)> {
+        let mut locks: Vec<(u64, f64)> = self.locks.iter().map(|(lock, n)| (*lock, *n)).collect();
+        locks.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        locks
     }
 }
 
