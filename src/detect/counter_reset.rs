@@ -6,7 +6,7 @@ use crate::base::text;
 use crate::base::time::Timestamp;
 use crate::base::units;
 use crate::detect::scrape_gap::evidence::{PROCESS_START, after, before};
-use crate::detect::scrape_gap::timeline::{external_labels, is_copy};
+use crate::detect::scrape_gap::origin::{external_labels, is_copy};
 use crate::detect::{Context, Detector, Verdict};
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::series::{MetricKind, Series};
@@ -328,7 +328,9 @@ mod tests {
         let reset = |scale: f64| {
             let mut samples = ramp(0.0, 20, 0.0);
             samples.extend(ramp(0.0, 20, 20.0));
-            samples.iter_mut().for_each(|(_, v)| *v *= scale);
+            for (_, v) in &mut samples {
+                *v *= scale;
+            }
             samples
         };
         let start = |t: f64| (t, if t < 20.0 { 1_000.0 } else { 1_019.5 });

@@ -3,6 +3,7 @@
 mod telemetry;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 use std::collections::BTreeSet;
 
@@ -103,7 +104,7 @@ fn of_event(snapshot: &Snapshot, event: &Event, entities: &[String]) -> Finding 
     let subject = format!("event:{}:{}", event.kind, event.title);
     let mut finding = Finding::new(FindingKind::Change, &subject, event.t, event.end)
         .with("what", event.title.as_ref());
-    finding.title = event.title.as_ref().to_owned();
+    event.title.as_ref().clone_into(&mut finding.title);
     let mut detail = format!(
         "A change of kind {} at {}: {}.",
         event.kind,
@@ -129,7 +130,8 @@ fn of_event(snapshot: &Snapshot, event: &Event, entities: &[String]) -> Finding 
 }
 
 fn of_telemetry(change: Seen) -> Finding {
-    let subject = format!("telemetry:{}", change.what);
+    let place = change.evidence.first().map_or("", |e| e.locator.as_str());
+    let subject = format!("telemetry:{}:{place}", change.what);
     let mut finding = Finding::new(FindingKind::Change, &subject, change.t, change.end)
         .with("what", change.what.as_str());
     finding.title = change.what;

@@ -266,10 +266,10 @@ impl Facts<'_> {
     /// Row 11.
     fn not_metrics(&self) -> Decision {
         let body = units::bytes(self.most(|s| s.body));
-        let cause = match self.stated {
-            Some(cause @ ("limit_exceeded" | "http_error" | "connection_failed")) => cause,
-            _ => "bad_exposition",
-        };
+        let cause = self
+            .stated
+            .filter(|c| matches!(*c, "limit_exceeded" | "http_error" | "connection_failed"))
+            .unwrap_or("bad_exposition");
         Decision::new(
             cause,
             0.9,
@@ -414,7 +414,7 @@ impl Facts<'_> {
             );
         }
         let hint = match (added, is_full) {
-            (Some(added), false) if added == 0.0 => {
+            (Some(0.0), false) => {
                 "On its return no series was new to Prometheus: it was neither removed nor was Prometheus restarted, \
                  so scraping or storing stood still."
             }

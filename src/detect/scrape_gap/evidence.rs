@@ -138,7 +138,7 @@ pub(crate) fn status_within<'a>(
         })
 }
 
-/// The cause that an error text of `/targets` names (the texts of Prometheus and VictoriaMetrics, `prometheus.md` §2.4
+/// The cause that an error text of `/targets` names (the texts of Prometheus and `VictoriaMetrics`, `prometheus.md` §2.4
 /// and `scrape/scrape.go`).
 pub(crate) fn cause_of_error(error: &str) -> Option<&'static str> {
     const TEXTS: &[(&str, &[&str])] = &[
@@ -263,7 +263,7 @@ pub(crate) fn signs_of_life(
         ));
         evidence.push(snapshot.evidence(
             profile.input,
-            "",
+            "the whole file",
             format!("{} profile of {instance} at {t}", profile.kind),
         ));
     }

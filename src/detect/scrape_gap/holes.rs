@@ -1,6 +1,7 @@
 //! Series that are missing while the scrapes of their target go on: rows 15 to 18 of `prometheus.md` §2.6.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::base::stats;
 use crate::detect::scrape_gap::interval::GAP_FACTOR;
@@ -376,17 +377,24 @@ impl<'t, 'a> Grid<'t, 'a> {
 
     /// Whether all series of some metric are among these.
     fn ends_a_metric(&self, series: &[&Series]) -> bool {
-        let count = |all: &[&Series], metric: &str| {
-            all.iter().filter(|s| s.metric.as_ref() == metric).count()
+        let count = |all: &[&'_ Series]| {
+            let mut counts: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+            for one in all {
+                *counts.entry(Arc::clone(&one.metric)).or_default() += 1;
+            }
+            counts
         };
-        series
+        let all = count(&self.target.series);
+        count(series)
             .iter()
-            .any(|s| count(series, &s.metric) == count(&self.target.series, &s.metric))
+            .any(|(metric, n)| all.get(metric) == Some(n))
     }
 }
 
-/// Times of samples that are values. VictoriaMetrics writes its markers as plain `NaN` (`prometheus.md` §1.5), so a
-/// `NaN` after a value and before a hole or the end counts as one; any other is a value.
+/// Times of samples that are values.
+///
+/// `VictoriaMetrics` writes its markers as plain `NaN` (`prometheus.md` §1.5), so a `NaN` after a value and before a hole
+/// or the end counts as one; any other is a value.
 fn sample_times(series: &Series) -> Vec<i64> {
     let mut times = Vec::with_capacity(series.t.len() + series.histograms.len());
     let usual = series.interval_nanos().unwrap_or(i64::MAX) as f64;
@@ -434,6 +442,8 @@ fn identity<'a>(
         let heirs = begins.get(&key).map(Vec::as_slice).unwrap_or_default();
         let heir = heirs
             .iter()
+            // The pairing only serves the wording, so the best of some is good enough.
+            .take(64)
             .filter(|heir| heir.labels != stretch.series.labels)
             .max_by_key(|heir| common_labels(stretch.series, heir));
         if let Some(heir) = heir {
@@ -445,13 +455,18 @@ fn identity<'a>(
             }
         }
     }
+    let sorted = |of: fn(&Stretch<'a>) -> usize| {
+        let all = stretches.iter().filter(|s| !is_info(s.series));
+        let mut all: Vec<usize> = all.map(of).collect();
+        all.sort_unstable();
+        all
+    };
+    let (firsts, lasts) = (sorted(|s| s.first), sorted(|s| s.end));
     let changes = pairs
         .into_iter()
         .filter(|(at, pairs)| {
-            let alive = stretches
-                .iter()
-                .filter(|s| s.first < *at && s.end >= *at && !is_info(s.series))
-                .count();
+            let before = |all: &[usize]| all.partition_point(|ix| ix < at);
+            let alive = before(&firsts).saturating_sub(before(&lasts));
             !pairs.is_empty() && pairs.len() * 2 >= alive
         })
         .filter_map(|(at, pairs)| {
