@@ -6,6 +6,7 @@ use crate::base::text;
 use crate::base::time::Timestamp;
 use crate::base::units;
 use crate::detect::scrape_gap::evidence::{PROCESS_START, after, before};
+use crate::detect::scrape_gap::origin::{external_labels, is_copy};
 use crate::detect::{Context, Detector, Verdict};
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::series::{MetricKind, Series};
@@ -49,11 +50,16 @@ impl Detector for CounterReset {
 
     fn check(&self, context: &Context<'_>) -> Verdict {
         let snapshot = context.snapshot;
+        let external = external_labels(snapshot);
         let mut any = false;
         let mut groups: BTreeMap<&str, Vec<Drop<'_>>> = BTreeMap::new();
         let mut totals: BTreeMap<&str, u64> = BTreeMap::new();
         for (ix, series) in snapshot.series.iter().enumerate() {
-            if !series.sampling.is_raw() || !is_cumulative(series) || series.t.len() < 2 {
+            if !series.sampling.is_raw()
+                || !is_cumulative(series)
+                || series.t.len() < 2
+                || is_copy(snapshot, series, &external)
+            {
                 continue;
             }
             any = true;
@@ -80,8 +86,8 @@ impl Detector for CounterReset {
         for (key, mut drops) in groups {
             drops.sort_by_key(|d| d.t);
             let of = totals.get(key).copied().unwrap_or(0);
-            for together in together(&drops) {
-                findings.extend(finding(snapshot, key, together, of));
+            for group in together(drops) {
+                findings.extend(finding(snapshot, key, &group, of));
             }
         }
         findings.retain(|f| context.window.contains(f.start));
@@ -143,9 +149,27 @@ fn drops(series: &Series) -> Vec<Drop<'_>> {
         .collect()
 }
 
-/// Splits drops, in order of time, where they are more than one scrape apart.
-fn together<'d, 'a>(drops: &'d [Drop<'a>]) -> impl Iterator<Item = &'d [Drop<'a>]> {
-    drops.chunk_by(|a, b| (b.t - a.t) as f64 <= TOGETHER * a.interval.max(b.interval) as f64)
+/// Splits drops, in order of time, where they are more than one scrape apart. A drop over a hole belongs to the earlier
+/// one that lies in the hole.
+fn together<'a>(drops: Vec<Drop<'a>>) -> Vec<Vec<Drop<'a>>> {
+    let mut groups: Vec<Vec<Drop<'a>>> = Vec::new();
+    for drop in drops {
+        // Only the newest few: a drop over a hole follows what lies in it, and the search stays linear.
+        let known = groups.iter_mut().rev().take(16).find(|group| {
+            group
+                .first()
+                .zip(group.last())
+                .is_some_and(|(first, last)| {
+                    let near = TOGETHER * drop.interval.max(last.interval) as f64;
+                    (drop.t - last.t) as f64 <= near || (drop.from_t < first.t && first.t <= drop.t)
+                })
+        });
+        match known {
+            Some(group) => group.push(drop),
+            None => groups.push(vec![drop]),
+        }
+    }
+    groups
 }
 
 /// How telling a counter is: one that people count by (`_total`) before parts of histograms, then how much it lost.
@@ -304,7 +328,9 @@ mod tests {
         let reset = |scale: f64| {
             let mut samples = ramp(0.0, 20, 0.0);
             samples.extend(ramp(0.0, 20, 20.0));
-            samples.iter_mut().for_each(|(_, v)| *v *= scale);
+            for (_, v) in &mut samples {
+                *v *= scale;
+            }
             samples
         };
         let start = |t: f64| (t, if t < 20.0 { 1_000.0 } else { 1_019.5 });

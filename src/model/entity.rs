@@ -183,6 +183,13 @@ impl EntityGraph {
             .map(|(kind, name)| (*kind, name.as_str()))
     }
 
+    /// Id, type and name of every entity, in order of id.
+    pub fn names(&self) -> impl Iterator<Item = (&str, EntityType, &str)> {
+        self.names
+            .iter()
+            .map(|(id, (kind, name))| (id.as_str(), *kind, name.as_str()))
+    }
+
     /// All relations in order.
     pub fn relations(&self) -> impl Iterator<Item = &Relation> {
         self.relations.iter()

@@ -3,6 +3,7 @@
 mod telemetry;
 #[cfg(test)]
 mod tests;
+mod versions;
 
 use std::collections::BTreeSet;
 
@@ -103,7 +104,7 @@ fn of_event(snapshot: &Snapshot, event: &Event, entities: &[String]) -> Finding 
     let subject = format!("event:{}:{}", event.kind, event.title);
     let mut finding = Finding::new(FindingKind::Change, &subject, event.t, event.end)
         .with("what", event.title.as_ref());
-    finding.title = event.title.as_ref().to_owned();
+    event.title.as_ref().clone_into(&mut finding.title);
     let mut detail = format!(
         "A change of kind {} at {}: {}.",
         event.kind,
@@ -129,7 +130,8 @@ fn of_event(snapshot: &Snapshot, event: &Event, entities: &[String]) -> Finding 
 }
 
 fn of_telemetry(change: Seen) -> Finding {
-    let subject = format!("telemetry:{}", change.what);
+    let place = change.evidence.first().map_or("", |e| e.locator.as_str());
+    let subject = format!("telemetry:{}:{place}", change.what);
     let mut finding = Finding::new(FindingKind::Change, &subject, change.t, change.end)
         .with("what", change.what.as_str());
     finding.title = change.what;
@@ -146,11 +148,10 @@ fn entities_named(snapshot: &Snapshot, event: &Event) -> Vec<String> {
     let prose = format!("{} {} {}", event.title, event.text, event.attributes);
     let mut found: Vec<(usize, String)> = snapshot
         .graph
-        .entities()
-        .into_iter()
-        .filter(|e| !matches!(e.kind, EntityType::Endpoint | EntityType::Upstream))
-        .filter(|e| e.name.len() >= MIN_NAME && stands_in(&prose, &e.name))
-        .map(|e| (e.name.len(), e.id))
+        .names()
+        .filter(|(_, kind, _)| !matches!(kind, EntityType::Endpoint | EntityType::Upstream))
+        .filter(|(_, _, name)| name.len() >= MIN_NAME && stands_in(&prose, name))
+        .map(|(id, _, name)| (name.len(), id.to_owned()))
         .collect();
     found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     found.into_iter().map(|(_, id)| id).collect()

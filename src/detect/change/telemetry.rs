@@ -1,38 +1,26 @@
 //! Changes that telemetry shows by itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::base::text;
 use crate::base::time::Timestamp;
 use crate::base::units;
+use crate::detect::change::versions::{infos, versions};
 use crate::detect::scrape_gap::analysis::replacements;
 use crate::detect::scrape_gap::evidence::PROCESS_START;
 use crate::detect::scrape_gap::holes::{IdentityChange, input_ends, series_faults};
 use crate::detect::scrape_gap::interval::GAP_FACTOR;
-use crate::detect::scrape_gap::timeline::{Origin, Target, targets};
-use crate::model::entity::{entity_id, workload_of_pod};
+use crate::detect::scrape_gap::origin::Origin;
+use crate::detect::scrape_gap::timeline::{Target, targets};
+use crate::model::entity::{EntityType, entity_id};
 use crate::model::input::Evidence;
-use crate::model::labels::Labels;
-use crate::model::pack::Role;
 use crate::model::series::Series;
 use crate::store::Snapshot;
 
 /// When Prometheus last took a new configuration.
 const RELOAD: &str = "prometheus_config_last_reload_success_timestamp_seconds";
-/// Labels whose values name what is running.
-const VERSION_LABELS: &[&str] = &[
-    "version",
-    "app_version",
-    "revision",
-    "git_commit",
-    "commit",
-    "image",
-    "image_spec",
-    "tag",
-    "build",
-    "branch",
-    "goversion",
-];
+/// New targets and intervals take effect up to 5 s after a reload (`prometheus.md` §2.3).
+const DISCOVERY_NANOS: i64 = 5_000_000_000;
 /// Numbers of workloads that only a person or a controller sets (kube-state-metrics), each with its word and the label
 /// that names the workload.
 const WORKLOADS: &[(&str, &str, &str)] = &[
@@ -221,23 +209,35 @@ fn reloads(snapshot: &Snapshot) -> Vec<Seen> {
         .collect()
 }
 
-/// A reload that goes with a change of the interval is its proof, not a change of its own.
+/// A reload that goes with a change of the interval, or with its end, is its proof and its best time: the scrapes follow
+/// up to 5 s later (`prometheus.md` §2.3).
 fn fold_reloads(found: &mut Vec<Seen>, reloads: Vec<Seen>) {
     for reload in reloads {
         let is_near = |t: Timestamp, interval: i64| {
-            t.nanos_since(reload.t).abs() <= 2 * interval.max(reload.interval)
+            let after = t.nanos_since(reload.t);
+            (0..=DISCOVERY_NANOS + 2 * interval.max(reload.interval)).contains(&after)
         };
-        let known = found.iter_mut().find(|c| {
-            is_near(c.t, c.interval) || c.end.is_some_and(|end| is_near(end, c.interval))
-        });
-        match known {
-            Some(change) => {
-                change.detail = format!("{} {}", change.detail, reload.detail);
-                change.evidence.extend(reload.evidence);
-            }
-            None => found.push(reload),
+        let begun = found.iter_mut().find(|c| is_near(c.t, c.interval));
+        if let Some(change) = begun {
+            change.t = reload.t;
+            prove(change, reload);
+            continue;
         }
+        let ended = found
+            .iter_mut()
+            .find(|c| c.end.is_some_and(|end| is_near(end, c.interval)));
+        if let Some(change) = ended {
+            change.end = Some(reload.t);
+            prove(change, reload);
+            continue;
+        }
+        found.push(reload);
     }
+}
+
+fn prove(change: &mut Seen, reload: Seen) {
+    change.detail = format!("{} {}", change.detail, reload.detail);
+    change.evidence.extend(reload.evidence);
 }
 
 /// A gauge that stepped to another value between two samples in a row.
@@ -318,7 +318,7 @@ fn workloads(snapshot: &Snapshot) -> Vec<Seen> {
                 units::number(step.new)
             );
             let t = Timestamp::from_nanos(step.t);
-            let mut entities = vec![entity_id(crate::model::entity::EntityType::Service, name)];
+            let mut entities = vec![entity_id(EntityType::Service, name)];
             entities.retain(|id| snapshot.graph.contains(id));
             found.push(Seen {
                 t,
@@ -342,137 +342,6 @@ fn workloads(snapshot: &Snapshot) -> Vec<Seen> {
         }
     }
     found
-}
-
-/// Raw info series: value 1, and everything in the labels.
-fn infos(snapshot: &Snapshot) -> Vec<(usize, &Series)> {
-    let is_info = |ix: usize, s: &Series| {
-        let by_role = snapshot.series_roles.get(ix).copied().flatten() == Some(Role::BuildInfo);
-        by_role || s.metric.ends_with("_build_info") || s.metric.ends_with("_info")
-    };
-    snapshot
-        .series
-        .iter()
-        .enumerate()
-        .filter(|(ix, s)| s.sampling.is_raw() && is_info(*ix, s))
-        .filter(|(_, s)| VERSION_LABELS.iter().any(|l| s.labels.get(l).is_some()))
-        .collect()
-}
-
-/// What an info series is about: its metric, job and workload, without what differs from one replica to the next.
-fn info_subject(series: &Series) -> Vec<String> {
-    let label = |name: &str| series.labels.get(name).unwrap_or("").to_owned();
-    let workload = series.labels.get("pod").map_or_else(String::new, |pod| {
-        workload_of_pod(pod).unwrap_or(pod).to_owned()
-    });
-    let mut subject = vec![series.metric.as_ref().to_owned()];
-    subject.extend(
-        [
-            "job",
-            "namespace",
-            "service",
-            "app",
-            "deployment",
-            "container",
-        ]
-        .map(label),
-    );
-    subject.push(workload);
-    subject
-}
-
-fn version_of(labels: &Labels) -> Vec<(&str, &str)> {
-    VERSION_LABELS
-        .iter()
-        .filter_map(|name| labels.get(name).map(|value| (*name, value)))
-        .collect()
-}
-
-/// Versions that appeared while another one had been running.
-fn versions(snapshot: &Snapshot, infos: &[(usize, &Series)]) -> Vec<Seen> {
-    let mut groups: BTreeMap<Vec<String>, Vec<(usize, &Series)>> = BTreeMap::new();
-    for (ix, series) in infos {
-        groups
-            .entry(info_subject(series))
-            .or_default()
-            .push((*ix, series));
-    }
-    let mut found = Vec::new();
-    for mut group in groups.into_values() {
-        group.sort_by_key(|(_, s)| s.t.first().copied());
-        let mut known: BTreeSet<Vec<(&str, &str)>> = BTreeSet::new();
-        let mut current: Option<(Vec<(&str, &str)>, i64)> = None;
-        for (ix, series) in group {
-            let Some(first) = series.t.first().copied() else {
-                continue;
-            };
-            let version = version_of(&series.labels);
-            let interval = series.interval_nanos().unwrap_or(0);
-            match &current {
-                Some((old, began)) if !known.contains(&version) && first > began + 2 * interval => {
-                    found.extend(version_change(snapshot, ix, series, old, &version));
-                    current = Some((version.clone(), first));
-                }
-                None => current = Some((version.clone(), first)),
-                Some(_) => {}
-            }
-            known.insert(version);
-        }
-    }
-    found
-}
-
-fn version_change(
-    snapshot: &Snapshot,
-    ix: usize,
-    series: &Series,
-    old: &[(&str, &str)],
-    new: &[(&str, &str)],
-) -> Option<Seen> {
-    let t = Timestamp::from_nanos(*series.t.first()?);
-    let entities = snapshot
-        .series_entities
-        .get(ix)
-        .cloned()
-        .unwrap_or_default();
-    let differences: Vec<String> = new
-        .iter()
-        .filter_map(|(name, value)| {
-            let before = old
-                .iter()
-                .find(|(n, _)| n == name)
-                .map_or("none", |(_, v)| *v);
-            (before != *value).then(|| format!("{name} {before} → {value}"))
-        })
-        .collect();
-    let labels = &series.labels;
-    let name = [
-        "service",
-        "app",
-        "deployment",
-        "container",
-        "job",
-        "instance",
-    ]
-    .iter()
-    .find_map(|l| labels.get(l))
-    .unwrap_or(series.metric.as_ref());
-    let first = differences.first()?;
-    Some(Seen {
-        t,
-        end: None,
-        what: format!("{name}: {first}"),
-        detail: format!(
-            "{} shows {} from {} on.",
-            series.metric,
-            differences.join(", "),
-            t.to_clock()
-        ),
-        entities,
-        evidence: vec![snapshot.sample_evidence(series, t.nanos(), differences.join(", "))],
-        interval: series.interval_nanos().unwrap_or(0),
-        confidence: 0.95,
-    })
 }
 
 /// Series of a target that took the place of others at one scrape.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::units;
 use crate::detect::scrape_gap::evidence::{self, PROCESS_START};
 use crate::detect::scrape_gap::interval::GAP_FACTOR;
-use crate::detect::scrape_gap::timeline::{Hole, Origin, Target, exposed};
+use crate::detect::scrape_gap::origin::{Origin, exposed};
+use crate::detect::scrape_gap::timeline::{Hole, Target};
 use crate::model::input::{Evidence, InputIx};
 use crate::model::series::Series;
 use crate::store::Snapshot;
@@ -112,6 +113,9 @@ fn is_shared(
     selves: &[Vec<&Series>],
 ) -> bool {
     let with: BTreeSet<usize> = cluster.iter().map(|(ix, _)| *ix).collect();
+    if with.len() < 2 {
+        return false;
+    }
     let of_members = || with.iter().filter_map(|ix| targets.get(*ix));
     let has_self = of_members().any(|t| selves.iter().flatten().any(|s| is_of(t, s)));
     let inputs: BTreeSet<InputIx> = of_members().flat_map(inputs_of).collect();
@@ -122,7 +126,7 @@ fn is_shared(
         .copied()
         .filter(|ix| targets.get(*ix).is_some_and(may_speak))
         .collect();
-    if with.len() < 2 || with.len() * 2 < witnesses.len() {
+    if with.len() * 2 < witnesses.len() {
         return false;
     }
     let from = cluster.iter().map(|(_, h)| h.from).max().unwrap_or(0);
@@ -152,7 +156,7 @@ fn is_of(target: &Target<'_>, series: &Series) -> bool {
     same("job") && same("instance")
 }
 
-/// Raw series of each Prometheus (or VictoriaMetrics) that scrapes itself.
+/// Raw series of each Prometheus (or `VictoriaMetrics`) that scrapes itself.
 fn selves(snapshot: &Snapshot) -> Vec<Vec<&Series>> {
     exposed(snapshot, Origin::Raw)
         .into_values()

@@ -6,20 +6,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::stacks::{Kind, Names, NodeIx, ROOT, Stack, Stacks};
-use super::{bracket, labels, origin, wait};
+use super::goroutines::{self, Goroutine, State};
+use super::stacks::{Kind, ROOT, Role, Stacks};
+use super::{bracket, origin};
 use crate::base::reporter::Reporter;
 use crate::base::text::{count, decode};
 use crate::formats::{Format, FormatError, Head, Hints, Sniff};
 use crate::model::batch::Batch;
-use crate::model::profile::{Profile, StackGroup, WaitClass};
+use crate::model::profile::Profile;
 
 /// Pointers below it are no objects: nothing is ever mapped in the first page.
 const FIRST_POINTER: u64 = 4096;
-
-/// A lock lies at most this far behind the address of the object that owns it (`profiles.md` §6: "lock address minus
-/// < 4 KB").
-pub const OWNER_REACH: u64 = 4096;
 
 /// Go stack dump (debug=2).
 pub struct GoStackDump;
@@ -97,29 +94,6 @@ fn header_start(line: &[u8]) -> Option<usize> {
     let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
     let (before, _) = bracket(rest)?;
     (digits > 0 && before.get(digits) == Some(&b' ')).then_some(start)
-}
-
-/// What stands between the brackets of a header.
-#[derive(Debug, Clone)]
-struct State {
-    /// Without `(scan)`, minutes and the rest.
-    text: Arc<str>,
-    minutes: u64,
-    labels: Arc<str>,
-}
-
-/// One goroutine.
-#[derive(Debug, Clone, Copy)]
-struct Goroutine {
-    id: u64,
-    /// How many it stands for: 1, unless the dump was aggregated.
-    count: u64,
-    line: u64,
-    state: usize,
-    end: NodeIx,
-    lock: u64,
-    pointers_from: usize,
-    pointers_to: usize,
 }
 
 /// Where the reader stands in a block.
@@ -294,12 +268,18 @@ impl<'a> Dump<'a> {
         let Some(goroutine) = self.goroutines.get_mut(index) else {
             return;
         };
-        if goroutine.lock == 0 && self.stacks.takes_lock(goroutine.end) {
+        let role = self.stacks.role(goroutine.end);
+        if goroutine.lock == 0 && role == Role::TakesLock {
             goroutine.lock = first_word(arguments).unwrap_or(0);
         }
         let pointers = Words::of(arguments).filter(|word| *word >= FIRST_POINTER);
+        let from = self.pointers.len();
         self.pointers.extend(pointers);
         goroutine.pointers_to = self.pointers.len();
+        if role == Role::Other && goroutine.lock != 0 && goroutine.taker.is_none() {
+            goroutine.taker = Some((from, self.pointers.len()));
+            goroutine.pointers_from = self.pointers.len();
+        }
     }
 
     /// `goroutine 7 [chan receive, 2 minutes]:`, `3 goroutines [select]:`, and what goleak says before its own.
@@ -364,6 +344,7 @@ impl<'a> Dump<'a> {
             state,
             end: ROOT,
             lock: 0,
+            taker: None,
             pointers_from: at,
             pointers_to: at,
         });
@@ -481,130 +462,12 @@ impl<'a> Dump<'a> {
             total,
             process: origin.process,
             has_states: true,
-            groups: self.groups(),
-        }
-    }
-
-    fn groups(&self) -> Vec<StackGroup> {
-        let mut names = Names::default();
-        let mut ends: BTreeMap<(NodeIx, &str), (Stack, WaitClass)> = BTreeMap::new();
-        for goroutine in &self.goroutines {
-            let state = self.state_text(goroutine);
-            ends.entry((goroutine.end, state)).or_insert_with(|| {
-                let stack = self.stacks.stack(goroutine.end, &mut names);
-                let class = wait::class_of(&stack.frames, state);
-                (stack, class)
-            });
-        }
-        let lock_of = |g: &Goroutine| {
-            let class = ends
-                .get(&(g.end, self.state_text(g)))
-                .map(|(_, class)| *class);
-            if class == Some(WaitClass::Lock) {
-                g.lock
-            } else {
-                0
-            }
-        };
-        let mut locks: Vec<u64> = self
-            .goroutines
-            .iter()
-            .map(lock_of)
-            .filter(|l| *l != 0)
-            .collect();
-        locks.sort_unstable();
-        locks.dedup();
-        type Key<'k> = (NodeIx, &'k str, &'k str, u64, Vec<u64>);
-        let mut index: BTreeMap<Key<'_>, usize> = BTreeMap::new();
-        let mut groups: Vec<StackGroup> = Vec::new();
-        for goroutine in &self.goroutines {
-            let Some(state) = self.states.get(goroutine.state) else {
-                continue;
-            };
-            let lock = lock_of(goroutine);
-            let owners = self.owners(goroutine, &locks);
-            let key = (
-                goroutine.end,
-                state.text.as_ref(),
-                state.labels.as_ref(),
-                lock,
-                owners,
-            );
-            let wait_s = (state.minutes > 0).then(|| state.minutes as f64 * 60.0);
-            match index.get(&key).and_then(|at| groups.get_mut(*at)) {
-                Some(group) => {
-                    group.value += goroutine.count as f64;
-                    group.wait_s = longer(group.wait_s, wait_s);
-                }
-                None => {
-                    let Some((stack, class)) = ends.get(&(goroutine.end, state.text.as_ref()))
-                    else {
-                        continue;
-                    };
-                    groups.push(StackGroup {
-                        line: goroutine.line,
-                        value: goroutine.count as f64,
-                        class: *class,
-                        state: Arc::clone(&state.text),
-                        wait_s,
-                        frames: stack.frames.clone(),
-                        lock: (lock != 0).then_some(lock),
-                        pointers: key.4.clone(),
-                        created_by: Arc::clone(&stack.created_by),
-                        labels: Arc::clone(&state.labels),
-                        first_id: (goroutine.id != 0).then_some(goroutine.id),
-                    });
-                    index.insert(key, groups.len() - 1);
-                }
-            }
-        }
-        groups.sort_by(|a, b| b.value.total_cmp(&a.value).then(a.line.cmp(&b.line)));
-        groups
-    }
-
-    fn state_text(&self, goroutine: &Goroutine) -> &str {
-        self.states
-            .get(goroutine.state)
-            .map_or("", |s| s.text.as_ref())
-    }
-
-    /// The pointers of a goroutine that may be the owner of a lock that somebody waits for. All others tell nothing,
-    /// and would make each goroutine a group of its own.
-    fn owners(&self, goroutine: &Goroutine, locks: &[u64]) -> Vec<u64> {
-        let pointers = self
-            .pointers
-            .get(goroutine.pointers_from..goroutine.pointers_to)
-            .unwrap_or_default();
-        let mut owners: Vec<u64> = pointers
-            .iter()
-            .copied()
-            .filter(|p| {
-                let next = locks.partition_point(|lock| lock < p);
-                locks.get(next).is_some_and(|lock| lock - p < OWNER_REACH)
-            })
-            .collect();
-        owners.sort_unstable();
-        owners.dedup();
-        owners
-    }
-}
-
-impl State {
-    /// `chan receive (nil chan), 2 minutes, locked to thread labels:{"k": "v"}`.
-    fn parse(inner: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(inner);
-        let (text, label_text) = text.split_once(" labels:").unwrap_or((&text, ""));
-        let mut parts = text.split(", ");
-        let state = parts.next().unwrap_or("");
-        let state = state.replace(" (scan)", "").replace(" (durable)", "");
-        let minutes = parts
-            .filter_map(|part| part.strip_suffix(" minutes"))
-            .find_map(|n| n.parse().ok())
-            .unwrap_or(0);
-        Self {
-            text: Arc::from(state.as_str()),
-            minutes,
-            labels: Arc::from(labels::to_json(label_text).unwrap_or_default().as_str()),
+            groups: goroutines::groups(
+                &self.stacks,
+                &self.states,
+                &self.goroutines,
+                &self.pointers,
+            ),
         }
     }
 }
@@ -648,13 +511,6 @@ fn looks_like_frame(line: &[u8]) -> bool {
 fn first_word(arguments: &[u8]) -> Option<u64> {
     let end = memchr::memchr(b',', arguments).unwrap_or(arguments.len());
     Words::of(arguments.get(..end)?).find(|word| *word != 0)
-}
-
-fn longer(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.max(b)),
-        (a, b) => a.or(b),
-    }
 }
 
 /// All words `0x…` of a list of arguments that no `?` follows.

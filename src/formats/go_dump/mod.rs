@@ -6,6 +6,7 @@
 
 pub mod debug1;
 pub mod debug2;
+pub(crate) mod goroutines;
 mod labels;
 pub(crate) mod origin;
 mod stacks;

@@ -297,6 +297,7 @@ fn groups(raw: &Raw<'_>, shown: usize, log: &mut Reporter) -> Vec<StackGroup> {
             wait_s: None,
             frames: stack,
             lock: None,
+            lock_owner: None,
             pointers: Vec::new(),
             created_by: Arc::clone(&none),
             labels: Arc::clone(label),

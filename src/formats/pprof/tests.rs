@@ -1,5 +1,10 @@
 //! Profiles of real programs whose truth is known, public ones, and broken ones.
 
+#![expect(
+    clippy::float_cmp,
+    reason = "counts are whole numbers, and sums of them exact"
+)]
+
 use proptest::prelude::*;
 
 use super::reader::Raw;
