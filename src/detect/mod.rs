@@ -5,6 +5,7 @@
 
 pub mod blocked_growth;
 pub mod change;
+pub mod changepoint;
 pub mod connect_outliers;
 pub mod counter_reset;
 pub mod error_burst;
@@ -12,10 +13,13 @@ pub mod latency_spike;
 pub mod leak;
 pub mod level_shift;
 pub mod lock_contention;
+pub mod quantiles;
 pub mod saturation;
 pub mod scrape_gap;
 pub mod slow_call;
 pub mod spike;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod throughput_drop;
 
 use rayon::prelude::*;
@@ -106,3 +110,5 @@ pub fn run(context: &Context<'_>) -> (Vec<Finding>, Vec<NotEnough>) {
     findings.dedup_by(|a, b| a.id == b.id);
     (findings, not_enough)
 }
+#[cfg(test)]
+mod dev_all;

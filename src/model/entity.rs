@@ -40,6 +40,23 @@ impl EntityType {
             Self::Job => "job",
         }
     }
+
+    /// From its word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [
+            Self::Service,
+            Self::Instance,
+            Self::Pod,
+            Self::Node,
+            Self::Endpoint,
+            Self::Upstream,
+            Self::Agent,
+            Self::Process,
+            Self::Job,
+        ]
+        .into_iter()
+        .find(|kind| kind.word() == word)
+    }
 }
 
 /// The id of an entity: `service:smartgateway`.

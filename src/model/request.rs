@@ -86,6 +86,8 @@ pub struct Attempt {
     pub response_ms: Option<f64>,
     /// Whether it stands behind ` : `, in a new group after an internal redirect.
     pub is_new_group: bool,
+    /// Whether its log has connect times at all. Only then does a missing one mean that no connection was made.
+    pub is_connect_logged: bool,
 }
 
 impl Attempt {
@@ -103,7 +105,8 @@ impl Attempt {
 
     /// Whether the connection was never made.
     pub fn connect_failed(&self) -> bool {
-        self.connect_ms.is_none()
+        self.is_connect_logged
+            && self.connect_ms.is_none()
             && self.header_ms.is_none()
             && matches!(self.status, Some(502 | 504))
     }

@@ -10,9 +10,8 @@ use crate::model::input::{Input, InputIx};
 use crate::model::labels::Labels;
 use crate::model::pack::Packs;
 use crate::model::prometheus::MetricMeta;
-use crate::model::request::Request;
 use crate::model::series::{MetricKind, Sampling, Series};
-use crate::store::{Snapshot, calls};
+use crate::store::{Snapshot, calls, requests};
 
 /// Joins inputs, each with its rows. The order of `parts` does not matter: they are sorted by path and content first.
 pub fn build(mut parts: Vec<(Input, Batch)>) -> Snapshot {
@@ -50,7 +49,7 @@ pub fn build(mut parts: Vec<(Input, Batch)>) -> Snapshot {
         extent.end = extent.end.plus_nanos(1);
     }
     snapshot.series = merge_series(series);
-    let (requests, duplicates) = merge_requests(requests);
+    let (requests, duplicates) = requests::merge(requests);
     snapshot.requests = requests;
     snapshot.duplicate_requests = duplicates;
     sort_rows(&mut snapshot);
@@ -179,46 +178,6 @@ fn join(into: &mut Series, next: Series) {
         );
         *into = in_order(taken);
     }
-}
-
-/// One row for each request: of two records with one `$request_id` the richer one wins (more attempts with times, then
-/// the finer clock), and the poorer one is counted.
-fn merge_requests(requests: Vec<Request>) -> (Vec<Request>, u64) {
-    let mut kept: Vec<Request> = Vec::with_capacity(requests.len());
-    let mut by_id: BTreeMap<Arc<str>, usize> = BTreeMap::new();
-    let mut doubles = 0;
-    for request in requests {
-        if request.request_id.is_empty() {
-            kept.push(request);
-            continue;
-        }
-        match by_id.get(&request.request_id) {
-            None => {
-                by_id.insert(Arc::clone(&request.request_id), kept.len());
-                kept.push(request);
-            }
-            Some(at) => {
-                doubles += 1;
-                let known = &mut kept[*at];
-                if richness(&request) > richness(known) {
-                    *known = request;
-                }
-            }
-        }
-    }
-    kept.sort_by(|a, b| (a.t, a.input, a.line).cmp(&(b.t, b.input, b.line)));
-    (kept, doubles)
-}
-
-fn richness(request: &Request) -> (usize, i64, usize) {
-    let times = request
-        .attempts
-        .iter()
-        .filter(|a| a.connect_ms.is_some() || a.header_ms.is_some())
-        .count();
-    let names =
-        usize::from(!request.instance.is_empty()) + usize::from(!request.trace_id.is_empty());
-    (times, -request.t_resolution_nanos, names)
 }
 
 /// Kind and unit of each series, from metadata, packs and the name.
@@ -409,7 +368,7 @@ fn relate_labels(
 }
 
 /// `namespace-service-port` of ingress-nginx, or the name itself; nothing for `-` and addresses.
-fn service_of_upstream(upstream: &str) -> Option<&str> {
+pub fn service_of_upstream(upstream: &str) -> Option<&str> {
     if upstream.is_empty()
         || matches!(upstream, "-" | "internal")
         || upstream.contains([':', '/', ','])
