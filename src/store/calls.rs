@@ -251,7 +251,9 @@ mod tests {
 
     const EDGE: &str = r#"{"id":"aaaaaaaaaaaaaaaa","name":"edge","trace_id":"1-6b0d7cb0-0123456789abcdef01234567","start_time":1796046000.0,"end_time":1796046001.35,"subsegments":[{"id":"bbbbbbbbbbbbbbbb","name":"checkout","namespace":"remote","start_time":1796046000.3,"end_time":1796046001.345}]}"#;
 
+    /// A segment; its times count from the start of [`EDGE`].
     fn callee(id: &str, parent: &str, name: &str, start: f64, end: f64, more: &str) -> String {
+        let (start, end) = (1_796_046_000.0 + start, 1_796_046_000.0 + end);
         format!(
             r#"{{"id":"{id}","name":"{name}","parent_id":"{parent}","trace_id":"1-6b0d7cb0-0123456789abcdef01234567","start_time":{start:.6},"end_time":{end:.6}{more}}}"#
         )
@@ -272,8 +274,8 @@ mod tests {
                 "cccccccccccccccc",
                 "bbbbbbbbbbbbbbbb",
                 "checkout",
-                1796046001.33,
-                1796046001.34,
+                1.33,
+                1.34,
                 "",
             ),
         ]);
@@ -295,16 +297,16 @@ mod tests {
                 "aaaaaaaaaaaaaaaa",
                 "9999999999999999",
                 "edge",
-                1796046000.0,
-                1796046001.024,
+                0.0,
+                1.024,
                 "",
             ),
             callee(
                 "cccccccccccccccc",
                 "aaaaaaaaaaaaaaaa",
                 "checkout",
-                1796046001.01,
-                1796046001.02,
+                1.01,
+                1.02,
                 "",
             ),
         ]);
@@ -315,30 +317,9 @@ mod tests {
 
     #[test]
     fn a_segment_that_calls_several_says_nothing_about_one() {
-        let segment = callee(
-            "aaaaaaaaaaaaaaaa",
-            "9999999999999999",
-            "app",
-            1796046000.0,
-            1796046001.0,
-            "",
-        );
-        let one = callee(
-            "cccccccccccccccc",
-            "aaaaaaaaaaaaaaaa",
-            "a",
-            1796046000.1,
-            1796046000.2,
-            "",
-        );
-        let two = callee(
-            "dddddddddddddddd",
-            "aaaaaaaaaaaaaaaa",
-            "b",
-            1796046000.4,
-            1796046000.5,
-            "",
-        );
+        let segment = callee("aaaaaaaaaaaaaaaa", "9999999999999999", "app", 0.0, 1.0, "");
+        let one = callee("cccccccccccccccc", "aaaaaaaaaaaaaaaa", "a", 0.1, 0.2, "");
+        let two = callee("dddddddddddddddd", "aaaaaaaaaaaaaaaa", "b", 0.4, 0.5, "");
         let (_, calls) = calls(&[segment, one, two]);
         assert_eq!(calls.len(), 2);
         assert!(calls.iter().all(|c| c.is_shared && !c.has_network_gap()));
@@ -352,16 +333,16 @@ mod tests {
                 "cccccccccccccccc",
                 "bbbbbbbbbbbbbbbb",
                 "checkout",
-                1796046000.4,
-                1796046000.5,
+                0.4,
+                0.5,
                 r#","fault":true"#,
             ),
             callee(
                 "dddddddddddddddd",
                 "bbbbbbbbbbbbbbbb",
                 "checkout",
-                1796046001.0,
-                1796046001.3,
+                1.0,
+                1.3,
                 "",
             ),
         ]);
@@ -382,8 +363,8 @@ mod tests {
                 "cccccccccccccccc",
                 "bbbbbbbbbbbbbbbb",
                 "checkout",
-                1796046000.2345,
-                1796046001.2345,
+                0.2345,
+                1.2345,
                 "",
             ),
         ]);
@@ -398,8 +379,8 @@ mod tests {
                 "cccccccccccccccc",
                 "bbbbbbbbbbbbbbbb",
                 "checkout",
-                1796046001.0,
-                1796046009.0,
+                1.0,
+                9.0,
                 "",
             ),
         ]);
@@ -414,8 +395,8 @@ mod tests {
                 id,
                 parent,
                 "f",
-                1796046000.5,
-                1796046001.0,
+                0.5,
+                1.0,
                 &format!(r#","origin":"{origin}"{more}"#),
             )
         };

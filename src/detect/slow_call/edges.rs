@@ -104,14 +104,14 @@ fn slow<'e, 'a>(edge: &'e Edge<'a>, median: f64, mad: f64) -> (Vec<&'e Gap<'a>>,
         .calls
         .iter()
         .filter(|gap| {
-            if !is_steady {
-                gap.ms >= bound
-            } else {
+            if is_steady {
                 // A whole segment that always takes longer than its callee is a program at work, unless the connect
                 // time that it recorded says otherwise.
                 gap.ms >= FLOOR_MS
                     && gap.is_most_of_the_call()
                     && (!gap.call.via_segment || gap.is_explained_by_connect())
+            } else {
+                gap.ms >= bound
             }
         })
         .collect();

@@ -68,7 +68,9 @@ impl Detector for SlowCall {
 
 fn reason(context: &Context<'_>) -> String {
     let snapshot = context.snapshot;
-    if snapshot.spans.is_empty() && snapshot.edges.is_empty() {
+    if snapshot.spans.is_empty() && snapshot.edges.is_empty() && !snapshot.summaries.is_empty() {
+        "only summaries of traces were given; BatchGetTraces has their spans".to_owned()
+    } else if snapshot.spans.is_empty() && snapshot.edges.is_empty() {
         "no traces and no service map were given".to_owned()
     } else if snapshot.calls.is_empty() {
         format!(

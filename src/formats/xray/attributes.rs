@@ -1,9 +1,13 @@
 //! Attributes of a span as one flat JSON object in order of key, built without a tree in between.
 
-use super::json::{Fault, Json, Kind, push_compact, push_string};
+use super::escape::{push_compact, push_string};
+use super::json::{Fault, Json, Kind};
 
 /// Objects nested deeper than this are kept whole under one key.
 const FLAT_DEPTH: usize = 6;
+
+/// Objects below longer keys than this are kept whole as well: each leaf repeats the keys above it.
+const LONGEST_PREFIX: usize = 256;
 
 /// Values nested deeper than this are left out: common JSON readers stop at 128 levels.
 const KEPT_DEPTH: usize = 100;
@@ -78,7 +82,7 @@ impl Attributes {
         see: &mut dyn FnMut(&str, &'a str),
     ) -> Result<(), Fault> {
         match json.kind()? {
-            Kind::Object if depth < FLAT_DEPTH => {
+            Kind::Object if depth < FLAT_DEPTH && prefix.len() < LONGEST_PREFIX => {
                 json.open_object()?;
                 let mut first = true;
                 while let Some(key) = json.key(&mut first)? {
@@ -198,6 +202,17 @@ mod tests {
         assert!(out.starts_with(r#"{"m.k.k.k.k.k.k":{"k":"#), "{out}");
         let out = flat(r#"{"a\"\n": "\u0001"}"#);
         serde_json::from_str::<serde_json::Value>(&out).unwrap();
+    }
+
+    #[test]
+    fn a_long_key_is_not_repeated_for_each_leaf() {
+        let leaves: Vec<String> = (0..1000).map(|n| format!("\"k{n}\":1")).collect();
+        let out = flat(&format!(
+            "{{\"{}\":{{{}}}}}",
+            "x".repeat(1000),
+            leaves.join(",")
+        ));
+        assert!(out.len() < 20_000, "{}", out.len());
     }
 
     #[test]

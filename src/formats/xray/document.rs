@@ -3,18 +3,17 @@
 //! A document is walked once. Spans are put down in the order in which they stand (a parent before its children), with
 //! the holder of each remembered by index, because a segment's name, id and trace may follow its subsegments.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::attributes::{Attributes, Mark};
-use super::json::{Fault, Json, Kind, unescape};
-use super::timing::{Timing, epoch_nanos};
+use super::draft::{Draft, blank, is_fragment, path, status};
+use super::json::{Fault, Json, Kind};
+use super::timing::epoch_nanos;
 use crate::base::reporter::Reporter;
 use crate::base::time::Timestamp;
-use crate::model::input::InputIx;
-use crate::model::span::{Span, SpanId, SpanKind, SpanStatus};
+use crate::model::span::{Span, SpanId, SpanKind};
 
 /// Subsegments nested deeper than this are lost and said so. Real ones stay under 20; the limit guards the stack.
 pub(super) const MAX_DEPTH: usize = 256;
@@ -37,34 +36,6 @@ impl Names {
     }
 }
 
-/// What a document says of one segment or subsegment, before it is a span.
-#[derive(Debug, Default)]
-struct Draft<'a> {
-    id: Option<SpanId>,
-    parent_id: Option<SpanId>,
-    trace_id: Option<Cow<'a, str>>,
-    name: Option<Cow<'a, str>>,
-    namespace: Option<Cow<'a, str>>,
-    origin: Option<Cow<'a, str>>,
-    start: Option<i64>,
-    end: Option<i64>,
-    method: Option<Cow<'a, str>>,
-    url: Option<Cow<'a, str>>,
-    http_status: Option<u16>,
-    error_text: Option<Arc<str>>,
-    cause_id: Option<Cow<'a, str>>,
-    timing: Timing<'a>,
-    is_error: bool,
-    is_fault: bool,
-    is_throttle: bool,
-    is_inferred: bool,
-    is_subsegment: bool,
-    is_traced: bool,
-    has_request: bool,
-    has_sql: bool,
-    is_other_format: bool,
-}
-
 /// Whether a document became spans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
@@ -79,8 +50,9 @@ pub(super) enum Outcome {
 pub(super) struct Documents<'o> {
     pub(super) spans: &'o mut Vec<Span>,
     pub(super) names: Names,
-    attributes: Attributes,
-    prefix: String,
+    empty: Arc<str>,
+    pub(super) attributes: Attributes,
+    pub(super) prefix: String,
     /// For each span of the document at hand: the index of the span that holds it.
     holders: Vec<Option<usize>>,
     /// Spans of independent subsegments, whose service is that of a segment elsewhere.
@@ -96,9 +68,11 @@ pub(super) struct Documents<'o> {
 
 impl<'o> Documents<'o> {
     pub(super) fn new(spans: &'o mut Vec<Span>) -> Self {
+        let mut names = Names::default();
         Self {
             spans,
-            names: Names::default(),
+            empty: names.get(""),
+            names,
             attributes: Attributes::default(),
             prefix: String::new(),
             holders: Vec::new(),
@@ -146,8 +120,9 @@ impl<'o> Documents<'o> {
     fn forget(&mut self, first: usize, mark: Mark) {
         self.spans.truncate(first);
         self.attributes.forget(mark);
-        self.exceptions.retain(|(at, ..)| *at < first);
-        self.causes.retain(|(at, _)| *at < first);
+        // Those of a document stand at the end.
+        while self.exceptions.pop_if(|(at, ..)| *at >= first).is_some() {}
+        while self.causes.pop_if(|(at, _)| *at >= first).is_some() {}
     }
 
     /// Says what was lost over all documents.
@@ -184,8 +159,7 @@ impl<'o> Documents<'o> {
         depth: usize,
     ) -> Result<Draft<'a>, Fault> {
         let slot = self.spans.len();
-        let empty = self.names.get("");
-        self.spans.push(blank(&empty));
+        self.spans.push(blank(&self.empty));
         self.holders.push(holder);
         let mark = self.attributes.mark();
         let mut draft = Draft::default();
@@ -233,7 +207,7 @@ impl<'o> Documents<'o> {
             "trace_id" => draft.trace_id = json.text()?.filter(|t| !t.is_empty()),
             "name" => draft.name = json.text()?.filter(|n| !n.is_empty()),
             "start_time" => {
-                draft.start = self.time(json, "`start_time` is no epoch time before 2262")?
+                draft.start = self.time(json, "`start_time` is no epoch time before 2262")?;
             }
             "end_time" => draft.end = self.time(json, "`end_time` is no epoch time before 2262")?,
             "inferred" => draft.is_inferred = json.truth()? == Some(true),
@@ -290,155 +264,6 @@ impl<'o> Documents<'o> {
         Ok(time.map(|(nanos, _)| nanos))
     }
 
-    /// Attributes under `prefix`; those of a `draft` are also looked at for timing variables.
-    fn open_attributes<'a>(
-        &mut self,
-        prefix: &str,
-        json: &mut Json<'a>,
-        draft: Option<&mut Draft<'a>>,
-    ) -> Result<(), Fault> {
-        self.prefix.clear();
-        self.prefix.push_str(prefix);
-        let is_annotation = prefix == "annotations";
-        match draft {
-            None => self
-                .attributes
-                .flatten(json, &mut self.prefix, 0, &mut |_, _| {}),
-            Some(draft) => self
-                .attributes
-                .flatten(json, &mut self.prefix, 0, &mut |key, raw| {
-                    draft.timing.offer(key, is_annotation, || plain(raw));
-                }),
-        }
-    }
-
-    fn http<'a>(&mut self, json: &mut Json<'a>, draft: &mut Draft<'a>) -> Result<(), Fault> {
-        if json.kind()? != Kind::Object {
-            return json.skip().map(|_| ());
-        }
-        json.open_object()?;
-        let mut first = true;
-        while let Some(part) = json.key(&mut first)? {
-            if json.kind()? != Kind::Object {
-                json.skip()?;
-                continue;
-            }
-            let is_request = part == "request";
-            draft.has_request |= is_request;
-            json.open_object()?;
-            let mut first = true;
-            while let Some(key) = json.key(&mut first)? {
-                match (is_request, key.as_ref()) {
-                    (true, "method") => draft.method = json.text()?.filter(|m| !m.is_empty()),
-                    (true, "url") => {
-                        draft.url = json.text()?.filter(|u| !u.is_empty());
-                        if let Some(url) = &draft.url {
-                            self.attributes.add_text("http.url", url);
-                        }
-                    }
-                    (true, "traced") => draft.is_traced |= json.truth()? == Some(true),
-                    (true, "client_ip") => self.open_attributes("http.client_ip", json, None)?,
-                    (true, "user_agent") => self.open_attributes("http.user_agent", json, None)?,
-                    (true, "x_forwarded_for") => {
-                        self.open_attributes("http.x_forwarded_for", json, None)?
-                    }
-                    (false, "status") => {
-                        draft.http_status = json
-                            .number()?
-                            .filter(|s| (100.0..1000.0).contains(s))
-                            .map(|s| s as u16);
-                    }
-                    (false, "content_length") => {
-                        // −1 stands for a length that nobody knew.
-                        if let Some(bytes) = json.number()?.filter(|n| *n >= 0.0) {
-                            self.attributes
-                                .add_raw("http.response_bytes", &(bytes as u64).to_string());
-                        }
-                    }
-                    _ => {
-                        json.skip()?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// `cause` is an object with exceptions, or the id of an exception recorded elsewhere in the trace.
-    fn cause<'a>(
-        &mut self,
-        json: &mut Json<'a>,
-        slot: usize,
-        draft: &mut Draft<'a>,
-    ) -> Result<(), Fault> {
-        match json.kind()? {
-            Kind::String => draft.cause_id = json.text()?,
-            Kind::Object => {
-                json.open_object()?;
-                let mut first = true;
-                while let Some(key) = json.key(&mut first)? {
-                    if key == "exceptions" && json.kind()? == Kind::Array {
-                        json.open_array()?;
-                        let mut first = true;
-                        while json.element(&mut first)? {
-                            self.exception(json, slot, draft)?;
-                        }
-                    } else {
-                        json.skip()?;
-                    }
-                }
-            }
-            _ => {
-                json.skip()?;
-            }
-        }
-        Ok(())
-    }
-
-    fn exception<'a>(
-        &mut self,
-        json: &mut Json<'a>,
-        slot: usize,
-        draft: &mut Draft<'a>,
-    ) -> Result<(), Fault> {
-        if json.kind()? != Kind::Object {
-            return json.skip().map(|_| ());
-        }
-        let (mut id, mut name, mut message) = (None, None, None);
-        json.open_object()?;
-        let mut first = true;
-        while let Some(key) = json.key(&mut first)? {
-            match key.as_ref() {
-                "id" => id = json.text()?,
-                "type" => name = json.text()?,
-                "message" => message = json.text()?,
-                _ => {
-                    json.skip()?;
-                }
-            }
-        }
-        let text = match (
-            name.as_deref().unwrap_or(""),
-            message.as_deref().unwrap_or(""),
-        ) {
-            ("", message) => Cow::Borrowed(message),
-            (name, "") => Cow::Borrowed(name),
-            // The Go SDK puts the type into the message as well.
-            (name, message) if message.starts_with(name.rsplit('.').next().unwrap_or(name)) => {
-                Cow::Borrowed(message)
-            }
-            (name, message) => Cow::Owned(format!("{name}: {message}")),
-        };
-        let text = self.names.get(&text);
-        if let Some(id) = id {
-            self.exceptions.push((slot, id.into(), Arc::clone(&text)));
-        }
-        if draft.error_text.is_none() && !text.is_empty() {
-            draft.error_text = Some(text);
-        }
-        Ok(())
-    }
-
     /// The span of a draft, less what only its document knows.
     fn put(&mut self, slot: usize, draft: &Draft<'_>, mark: Mark) {
         if draft.is_traced {
@@ -462,7 +287,13 @@ impl<'o> Documents<'o> {
             (None, None) => self.names.get(name),
             (Some(method), None) => self.names.get(method),
             (None, Some(path)) => self.names.get(path),
-            (Some(method), Some(path)) => self.names.get(&format!("{method} {path}")),
+            (Some(method), Some(path)) => {
+                self.prefix.clear();
+                self.prefix.push_str(method);
+                self.prefix.push(' ');
+                self.prefix.push_str(path);
+                self.names.get(&self.prefix)
+            }
         };
         let duration_ms = draft.start.zip(draft.end).and_then(|(start, end)| {
             let nanos = end.saturating_sub(start);
@@ -472,8 +303,9 @@ impl<'o> Documents<'o> {
             (nanos >= 0).then_some(nanos as f64 / 1e6)
         });
         let attributes = self.attributes.finish(mark);
-        let attributes = if attributes == "{}" {
-            self.names.get("{}")
+        // Short ones (`{"namespace":"remote"}`) repeat; long ones hardly ever do.
+        let attributes = if attributes.len() <= 64 {
+            self.names.get(attributes)
         } else {
             Arc::from(attributes)
         };
@@ -605,81 +437,5 @@ impl<'o> Documents<'o> {
                 span.connect_ms = Some(ms);
             }
         }
-    }
-}
-
-/// Whether a document is an independent subsegment. One without a trace, but with a caller's namespace, was cut out of
-/// its segment.
-fn is_fragment(draft: &Draft<'_>) -> bool {
-    draft.is_subsegment
-        || (draft.trace_id.is_none()
-            && matches!(draft.namespace.as_deref(), Some("aws" | "remote")))
-}
-
-fn status(draft: &Draft<'_>, is_finished: bool) -> SpanStatus {
-    if draft.is_throttle {
-        SpanStatus::Throttle
-    } else if draft.is_fault {
-        SpanStatus::Fault
-    } else if draft.is_error {
-        SpanStatus::Error
-    } else {
-        match draft.http_status {
-            Some(429) => SpanStatus::Throttle,
-            Some(500..) => SpanStatus::Fault,
-            Some(400..) => SpanStatus::Error,
-            Some(_) => SpanStatus::Ok,
-            // Absent flags are how X-Ray says that nothing went wrong.
-            None if is_finished => SpanStatus::Ok,
-            None => SpanStatus::Unset,
-        }
-    }
-}
-
-/// The path of a URL: without scheme, host, query and fragment.
-pub(super) fn path(url: &str) -> &str {
-    let after_host = url.split_once("://").map_or(url, |(_, rest)| {
-        rest.find(['/', '?', '#'])
-            .and_then(|at| rest.get(at..))
-            .unwrap_or("/")
-    });
-    let path = after_host.split(['?', '#']).next().unwrap_or(after_host);
-    if path.is_empty() { "/" } else { path }
-}
-
-/// The text of a string, or any other value as it stands.
-fn plain(raw: &str) -> Cow<'_, str> {
-    let Some(inner) = raw.strip_prefix('"').and_then(|r| r.strip_suffix('"')) else {
-        return Cow::Borrowed(raw);
-    };
-    if !inner.contains('\\') {
-        return Cow::Borrowed(inner);
-    }
-    let mut out = String::with_capacity(inner.len());
-    unescape(inner, &mut out);
-    Cow::Owned(out)
-}
-
-fn blank(empty: &Arc<str>) -> Span {
-    Span {
-        input: InputIx::default(),
-        trace_id: Arc::clone(empty),
-        span_id: SpanId(0),
-        parent_id: None,
-        service: Arc::clone(empty),
-        operation: Arc::clone(empty),
-        kind: SpanKind::Internal,
-        is_segment: false,
-        is_inferred: false,
-        origin: Arc::clone(empty),
-        start: Timestamp::default(),
-        duration_ms: None,
-        connect_ms: None,
-        queue_ms: None,
-        peer: None,
-        status: SpanStatus::Unset,
-        http_status: None,
-        error: Arc::clone(empty),
-        attributes: Arc::clone(empty),
     }
 }

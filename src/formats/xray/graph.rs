@@ -1,5 +1,6 @@
-//! Answers of GetServiceGraph and GetTraceGraph: who called whom, with histograms of both sides.
+//! Answers of `GetServiceGraph` and `GetTraceGraph`: who called whom, with histograms of both sides.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::document::Names;
@@ -12,12 +13,15 @@ use crate::model::span::CallEdge;
 /// The name of whoever called from outside: X-Ray gives that node the name of the service that it called.
 const CLIENT: &str = "client";
 
+/// (milliseconds, count), ascending.
+type Histogram = Vec<(f64, u64)>;
+
 /// One service of the graph.
 #[derive(Debug, Default)]
 struct Node {
     reference: Option<i64>,
     name: Option<Arc<str>>,
-    histogram: Vec<(f64, u64)>,
+    histogram: Histogram,
     edges: Vec<Edge>,
 }
 
@@ -30,7 +34,7 @@ struct Edge {
     total: u64,
     faults: u64,
     errors: u64,
-    histogram: Vec<(f64, u64)>,
+    histogram: Histogram,
 }
 
 /// Reads the array `Services`. The second number counts edges whose callee is not in the graph.
@@ -48,14 +52,9 @@ pub(super) fn services(
             json.skip()?;
         }
     }
-    let by_reference: std::collections::BTreeMap<i64, (Arc<str>, &[(f64, u64)])> = nodes
+    let by_reference: BTreeMap<i64, (&Arc<str>, &Histogram)> = nodes
         .iter()
-        .filter_map(|n| {
-            Some((
-                n.reference?,
-                (Arc::clone(n.name.as_ref()?), n.histogram.as_slice()),
-            ))
-        })
+        .filter_map(|n| Some((n.reference?, (n.name.as_ref()?, &n.histogram))))
         .collect();
     let mut edges = Vec::new();
     let mut dangling = 0;
@@ -78,7 +77,7 @@ pub(super) fn services(
             faults: edge.faults,
             errors: edge.errors,
             caller_histogram: edge.histogram.clone(),
-            callee_histogram: histogram.to_vec(),
+            callee_histogram: (*histogram).clone(),
         });
     }
     Ok((edges, dangling))
@@ -96,7 +95,7 @@ fn node(json: &mut Json<'_>, names: &mut Names) -> Result<Node, Fault> {
                 node.name = json
                     .text()?
                     .filter(|n| !n.is_empty())
-                    .map(|n| names.get(&n))
+                    .map(|n| names.get(&n));
             }
             "Type" => is_client = json.text()?.is_some_and(|t| t == CLIENT),
             "ResponseTimeHistogram" => node.histogram = histogram(json)?,
@@ -177,8 +176,8 @@ fn total(json: &mut Json<'_>) -> Result<u64, Fault> {
 }
 
 /// `[{Value seconds, Count}]`, unordered and uneven, as (milliseconds, count), ascending; equal values joined.
-fn histogram(json: &mut Json<'_>) -> Result<Vec<(f64, u64)>, Fault> {
-    let mut entries: Vec<(f64, u64)> = Vec::new();
+fn histogram(json: &mut Json<'_>) -> Result<Histogram, Fault> {
+    let mut entries: Histogram = Vec::new();
     if json.kind()? != Kind::Array {
         json.skip()?;
         return Ok(entries);
@@ -208,7 +207,7 @@ fn histogram(json: &mut Json<'_>) -> Result<Vec<(f64, u64)>, Fault> {
     }
     entries.sort_by(|a, b| a.0.total_cmp(&b.0));
     entries.dedup_by(|next, kept| {
-        let is_same = next.0 == kept.0;
+        let is_same = next.0.total_cmp(&kept.0).is_eq();
         if is_same {
             kept.1 = kept.1.saturating_add(next.1);
         }

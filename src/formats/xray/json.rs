@@ -7,6 +7,8 @@
 
 use std::borrow::Cow;
 
+use super::escape::{escape, unescape};
+
 /// Where and why a text is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fault {
@@ -194,6 +196,28 @@ impl<'a> Json<'a> {
         }
     }
 
+    /// Appends a string to `out`, its escapes resolved: one pass over what may be a whole document.
+    pub(super) fn string_into(&mut self, out: &mut String) -> Result<(), Fault> {
+        self.blank();
+        self.take(b'"', "a string")?;
+        let text = self.text;
+        let mut from = self.at;
+        loop {
+            let rest = text.as_bytes().get(self.at..).unwrap_or_default();
+            let Some(step) = rest.iter().position(|b| matches!(b, b'"' | b'\\')) else {
+                self.at = text.len();
+                return self.fault("the end of a string");
+            };
+            self.at += step;
+            out.push_str(text.get(from..self.at).unwrap_or_default());
+            if self.byte() == Some(b'"') {
+                self.at += 1;
+                return Ok(());
+            }
+            (from, self.at) = escape(text, self.at, out);
+        }
+    }
+
     /// A string, or `None` for a value of another kind, which is passed over.
     pub(super) fn text(&mut self) -> Result<Option<Cow<'a, str>>, Fault> {
         if self.kind()? == Kind::String {
@@ -325,7 +349,7 @@ impl<'a> Json<'a> {
 }
 
 /// What Python and JavaScript write for numbers that JSON has no words for.
-fn is_not_finite(token: &str) -> bool {
+pub(super) fn is_not_finite(token: &str) -> bool {
     matches!(token, "NaN" | "Infinity" | "-Infinity")
 }
 
@@ -343,128 +367,6 @@ fn is_number(token: &str) -> bool {
         && (whole.len() == 1 || !whole.starts_with('0'))
         && fraction.is_none_or(digits)
         && exponent.is_none_or(|e| digits(e.strip_prefix(['+', '-']).unwrap_or(e)))
-}
-
-/// Appends `raw` (what stands between the quotes of a string) with its escapes resolved. An escape that JSON does not
-/// know is kept as it stands; half of a surrogate pair becomes U+FFFD.
-pub(super) fn unescape(raw: &str, out: &mut String) {
-    let mut rest = raw;
-    while let Some((plain, escaped)) = rest.split_once('\\') {
-        out.push_str(plain);
-        let mut chars = escaped.chars();
-        match chars.next() {
-            Some('n') => out.push('\n'),
-            Some('t') => out.push('\t'),
-            Some('r') => out.push('\r'),
-            Some('b') => out.push('\u{8}'),
-            Some('f') => out.push('\u{c}'),
-            Some('u') => {
-                let (decoded, left) = unicode(chars.as_str());
-                out.push(decoded);
-                rest = left;
-                continue;
-            }
-            Some(c @ ('"' | '\\' | '/')) => out.push(c),
-            Some(c) => {
-                out.push('\\');
-                out.push(c);
-            }
-            None => out.push('\\'),
-        }
-        rest = chars.as_str();
-    }
-    out.push_str(rest);
-}
-
-/// The character of `XXXX` (or `XXXX\uXXXX`) at the beginning of `text`, and what is left.
-fn unicode(text: &str) -> (char, &str) {
-    let four = |s: &str| {
-        s.get(..4)
-            .filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()))
-            .and_then(|hex| u32::from_str_radix(hex, 16).ok())
-    };
-    let after = |s: &'_ str, n: usize| s.len().min(n);
-    let Some(first) = four(text) else {
-        return (char::REPLACEMENT_CHARACTER, text);
-    };
-    let left = text.get(after(text, 4)..).unwrap_or_default();
-    if !(0xd800..0xdc00).contains(&first) {
-        let c = char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER);
-        return (c, left);
-    }
-    let second = left.strip_prefix("\\u").and_then(four);
-    match second.filter(|low| (0xdc00..0xe000).contains(low)) {
-        Some(low) => {
-            let code = 0x10000 + ((first - 0xd800) << 10) + (low - 0xdc00);
-            let c = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-            (c, left.get(6..).unwrap_or_default())
-        }
-        None => (char::REPLACEMENT_CHARACTER, left),
-    }
-}
-
-/// Appends a string with its quotes, escaped as RFC 8259 §7 asks.
-pub(super) fn push_string(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if u32::from(c) < 0x20 => {
-                let code = u32::from(c);
-                out.push_str("\\u00");
-                for digit in [code >> 4, code & 15] {
-                    out.push(char::from_digit(digit, 16).unwrap_or('0'));
-                }
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
-/// Appends a value that [`Json::skip`] gave, without blanks and with every string in plain form, so that any JSON
-/// reader takes it; what JSON has no number for becomes `null`.
-pub(super) fn push_compact(raw: &str, out: &mut String) {
-    let is_plain = |b: &u8| *b > b' ' && !matches!(b, b'\\' | b'N' | b'I');
-    if raw.bytes().all(|b| is_plain(&b)) {
-        out.push_str(raw);
-        return;
-    }
-    let mut at = 0;
-    while let Some(&byte) = raw.as_bytes().get(at) {
-        match byte {
-            b'"' => {
-                let mut walk = Json::new(raw);
-                walk.go_to(at);
-                let Ok(inner) = walk.raw_string() else { return };
-                if inner.bytes().all(|b| b >= b' ' && b != b'\\') {
-                    out.push('"');
-                    out.push_str(inner);
-                    out.push('"');
-                } else {
-                    let mut plain = String::with_capacity(inner.len());
-                    unescape(inner, &mut plain);
-                    push_string(&plain, out);
-                }
-                at = walk.at();
-            }
-            b' ' | b'\n' | b'\r' | b'\t' => at += 1,
-            _ => {
-                let rest = raw.get(at..).unwrap_or_default();
-                let end = rest
-                    .find([' ', '\n', '\r', '\t', '"', ',', ':', '{', '}', '[', ']'])
-                    .unwrap_or(rest.len())
-                    .max(1);
-                let token = rest.get(..end).unwrap_or_default();
-                out.push_str(if is_not_finite(token) { "null" } else { token });
-                at += end;
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -521,18 +423,27 @@ mod tests {
         assert_eq!(Json::new(&deep).skip().unwrap().len(), 2_000_000);
     }
 
-    #[test]
-    fn surrogates_and_unknown_escapes() {
-        let mut out = String::new();
-        unescape(r"\ud83d\ude00 \ud83d! \x \u12", &mut out);
-        assert_eq!(out, "\u{1f600} \u{fffd}! \\x \u{fffd}12");
-    }
+    proptest! {
+        #[test]
+        fn a_string_reads_as_it_was_written(text in any::<String>()) {
+            let written = serde_json::to_string(&text).unwrap();
+            let mut out = String::new();
+            Json::new(&written).string_into(&mut out).unwrap();
+            prop_assert_eq!(&out, &text);
+            prop_assert_eq!(Json::new(&written).string().unwrap(), text);
+        }
 
-    #[test]
-    fn compact_text_is_json() {
-        let mut out = String::new();
-        push_compact("{ \"a\" : [ 1 , NaN, \"b  \\ud800\" ] }", &mut out);
-        assert_eq!(out, "{\"a\":[1,null,\"b  \u{fffd}\"]}");
+        #[test]
+        fn both_ways_of_reading_a_string_agree(raw in "[a\\\\\"u0d8/nbé]{0,24}") {
+            let quoted = format!("\"{raw}\"");
+            let mut out = String::new();
+            let one = Json::new(&quoted).string_into(&mut out);
+            let two = Json::new(&quoted).string();
+            prop_assert_eq!(one.is_ok(), two.is_ok());
+            if let Ok(text) = two {
+                prop_assert_eq!(out, text);
+            }
+        }
     }
 
     proptest! {
@@ -543,14 +454,6 @@ mod tests {
             if serde_json::from_str::<serde_json::Value>(&text).is_ok() {
                 prop_assert!(ours, "{text}");
             }
-        }
-
-        #[test]
-        fn compact_text_reads_back(values in prop::collection::vec(any::<String>(), 0..5), n in any::<i64>()) {
-            let value = serde_json::json!({"s": values, "n": n, "o": {"x": [null, true, 1.5]}});
-            let mut out = String::new();
-            push_compact(&serde_json::to_string_pretty(&value).unwrap(), &mut out);
-            prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&out).unwrap(), value);
         }
     }
 }

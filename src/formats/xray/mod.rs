@@ -1,13 +1,16 @@
 //! AWS X-Ray: answers of its API and segment documents (`protocols/xray.md`).
 //!
-//! `read` finds what stands where, `document` makes spans of segments, `summaries` and `graph` read the other answers,
-//! `join` puts together what came in pieces; `json`, `attributes` and `timing` serve them.
+//! `read` finds what stands where, `document` makes spans of segments by way of a `draft` and its `parts`, `summaries` and `graph` read the other answers,
+//! `join` puts together what came in pieces; `json`, `escape`, `attributes` and `timing` serve them.
 
 mod attributes;
 mod document;
+mod draft;
+mod escape;
 mod graph;
 mod join;
 mod json;
+mod parts;
 mod read;
 mod summaries;
 #[cfg(test)]

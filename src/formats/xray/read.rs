@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::document::{Documents, Outcome};
-use super::json::{Fault, Json, Kind, unescape};
+use super::json::{Fault, Json, Kind};
 use super::{graph, summaries};
 use crate::base::reporter::Reporter;
 use crate::formats::FormatError;
@@ -18,7 +18,7 @@ enum Shape {
     Services,
     /// One trace: an object with `Segments` (or `Spans`).
     Trace,
-    /// A body of PutTraceSegments.
+    /// A body of `PutTraceSegments`.
     Put,
     Document,
     /// The line `{"format":"json","version":1}` before each datagram to the daemon.
@@ -165,7 +165,7 @@ impl<'o> Reader<'o> {
 
     fn object(&mut self, json: &mut Json<'_>, place: &dyn Fn() -> String) -> Result<(), Fault> {
         match shape(json)? {
-            Shape::Document => self.document(json, place).map(|_| ()),
+            Shape::Document => self.document(json, place),
             Shape::Trace => {
                 self.recognised += 1;
                 self.trace(json, place)
@@ -328,7 +328,7 @@ impl<'o> Reader<'o> {
             return self.refuse(json, "a segment", place);
         }
         if shape(json)? == Shape::Document {
-            return self.document(json, place).map(|_| ());
+            return self.document(json, place);
         }
         let mut has_document = false;
         json.open_object()?;
@@ -341,7 +341,7 @@ impl<'o> Reader<'o> {
             has_document = true;
             let at = || format!("{}.Document", place());
             match json.kind()? {
-                Kind::Object => self.document(json, &at).map(|_| ())?,
+                Kind::Object => self.document(json, &at)?,
                 Kind::String => self.document_text(json, &at)?,
                 _ => self.refuse(json, "a document as a string or an object", &at)?,
             }
@@ -365,10 +365,9 @@ impl<'o> Reader<'o> {
         if json.kind()? != Kind::String {
             return self.refuse(json, "a document as a string", place);
         }
-        let raw = json.raw_string()?;
         let mut text = std::mem::take(&mut self.unescaped);
         text.clear();
-        unescape(raw, &mut text);
+        json.string_into(&mut text)?;
         // A datagram to the daemon has a header line before the document.
         let body = text
             .split_once('\n')

@@ -1,4 +1,4 @@
-//! Rows of GetTraceSummaries: traces without their spans.
+//! Rows of `GetTraceSummaries`: traces without their spans.
 
 use std::sync::Arc;
 
@@ -221,7 +221,7 @@ fn service_id(json: &mut Json<'_>, names: &mut Names) -> Result<Option<(Arc<str>
                 name = json
                     .text()?
                     .filter(|n| !n.is_empty())
-                    .map(|n| names.get(&n))
+                    .map(|n| names.get(&n));
             }
             "Type" => is_client = json.text()?.is_some_and(|t| t == "client"),
             _ => {
