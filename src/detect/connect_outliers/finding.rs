@@ -110,7 +110,7 @@ fn title(caller: &Caller, group: &Group, total: u64, largest: f64) -> String {
             join_and(&rungs)
         ),
         Cause::SlowPeer => format!(
-            "{service}: {of} took up to {}, spread evenly: the other side is slow to accept",
+            "{service}: {of} took up to {}, on no ladder of a timer: the other side is slow to accept",
             units::ms(largest)
         ),
         Cause::ConnectTimeout => {
@@ -146,12 +146,12 @@ fn detail(caller: &Caller, group: &Group, interval: &Interval, share: f64) -> St
     let start = Timestamp::from_nanos(interval.start);
     let last = Timestamp::from_nanos(interval.last);
     let mut text = format!(
-        "From {start} on, {} of {} of {} ({}) took far longer than the usual {}; the last one ended at {last}.",
+        "From {start} on, {} of {} of {} ({}) took far longer than usual ({}); the last one ended at {last}.",
         grouped(slow),
         count(interval.total, "connect", "connects"),
         caller.service,
         units::share(share),
-        units::ms(caller.usual_ms),
+        usual(caller.usual_ms),
     );
     let _ = match interval.end {
         Some(end) => write!(
@@ -181,6 +181,15 @@ fn detail(caller: &Caller, group: &Group, interval: &Interval, share: f64) -> St
         );
     }
     text
+}
+
+/// The usual connect; logs in milliseconds write most of those within a machine room as 0.
+fn usual(ms: f64) -> String {
+    if ms < 1.0 {
+        "under 1 ms".to_owned()
+    } else {
+        units::ms(ms)
+    }
 }
 
 /// What the cause rests on.
@@ -222,7 +231,7 @@ fn why(group: &Group) -> String {
             )
         }
         Cause::SlowPeer => format!(
-            " They are spread from {} to {} and stand on no ladder of a timer (probability by chance of those that happen to stand near a rung: {by_chance}): packets were not lost, the other side or the way to it is slow.",
+            " They are spread from {} to {} and stand on no ladder of a timer (as many stand near a rung as by chance, probability {by_chance}): nothing speaks for lost packets, the other side or the way to it is slow.",
             units::ms(
                 group
                     .members
