@@ -7,9 +7,12 @@ use crate::formats::Head;
 /// The name of what begins like this, with what to do instead; `None` when nobody knows it.
 pub fn name_of(head: &Head<'_>) -> Option<String> {
     let (name, advice) = by_magic(head.bytes).or_else(|| by_json(head)).or_else(|| {
-        (head.is_text && head.json.is_none())
-            .then(|| by_text(head))
-            .flatten()
+        // A log line may begin with a bracket, too: JSON has keys.
+        let is_json = head
+            .json
+            .as_ref()
+            .is_some_and(|json| !json.paths.is_empty());
+        (head.is_text && !is_json).then(|| by_text(head)).flatten()
     })?;
     Some(format!(
         "looks like {name}, which this version does not read{}{advice}",
@@ -273,6 +276,9 @@ fn by_log(first: &str, most: &Test<'_>, any: &Test<'_>) -> Option<Known> {
         l.contains("[gc")
             || l.contains(": [GC (")
             || l.contains(": [Full GC")
+            || l.contains("HotSpot(TM)")
+            || l.starts_with("CommandLine flags: -XX")
+            || l.contains("[GC pause")
             || l.contains("[safepoint")
     };
     if any(&is_gc) {

@@ -204,7 +204,7 @@ fn logged_traces(snapshot: &Snapshot) -> BTreeMap<&str, Vec<f64>> {
 }
 
 fn caller(service: Arc<str>, record: Record, mut connects: Vec<Connect>) -> Caller {
-    connects.sort_by(|a, b| (a.start, a.place).cmp(&(b.start, b.place)));
+    connects.sort_by_key(|c| (c.start, c.place));
     let mut good: Vec<f64> = connects
         .iter()
         .filter(|c| !c.is_cut_off)

@@ -1,7 +1,8 @@
 //! Connects that took far too long: one finding for each connecting service and cause.
 //!
 //! [`collect`] gathers every connect once, [`cause`] groups the slow ones with the ladders of [`rungs`], [`interval`]
-//! says from when until when, [`finding`] tells it. [`histogram`] is for services of which only buckets are known.
+//! says from when until when, [`finding`] and
+//! [`words`] tell it. [`histogram`] is for services of which only buckets are known.
 
 mod cause;
 mod collect;
@@ -11,6 +12,7 @@ mod interval;
 mod rungs;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use crate::detect::{Context, Detector, Verdict};
 use crate::model::finding::FindingKind;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::stats::log10_binomial_tail;
 
-/// Connects shorter than this are never looked at (`logs.md` §3.3, step 1). The re-sending of a SYN that hit a TIME_WAIT
+/// Connects shorter than this are never looked at (`logs.md` §3.3, step 1). The re-sending of a SYN that hit a `TIME_WAIT`
 /// socket (8 to 17 ms, §3.1) stays below it.
 pub(super) const FLOOR_MS: f64 = 500.0;
 /// At or below this a ladder is believed: one in a thousand by chance. The measured cases lie at −88 and below, the slow
@@ -139,12 +139,20 @@ pub(super) fn best(values: &[f64], rtt_ms: f64) -> (Windows, f64) {
     let penalty = (tried.len() as f64).log10();
     let mut best = (tried[0], f64::INFINITY);
     for windows in tried {
+        // A lost SYN is sent again after one second first: values on later rungs alone are some other timer (a route
+        // that is not found fails after 3 s, for one).
+        let is_syn = windows.ladder != Ladder::Dns;
+        let has_first = values.iter().any(|v| windows.rung_of(*v) == Some(1.0));
+        if is_syn && !has_first {
+            continue;
+        }
         let log10_p = windows.log10_p(values);
         if log10_p < best.1 - 1e-9 {
             best = (windows, log10_p);
         }
     }
-    (best.0, (best.1 + penalty).min(0.0))
+    let log10_p = if best.1.is_finite() { best.1 } else { 0.0 };
+    (best.0, (log10_p + penalty).min(0.0))
 }
 
 #[cfg(test)]
@@ -189,6 +197,11 @@ mod tests {
         let (windows, log10_p) = best(&values, 1.0);
         assert!(log10_p < BELIEVED_LOG10_P, "{log10_p}");
         assert_eq!(windows.rung_of(1_079.0), Some(1.0));
+    }
+
+    #[test]
+    fn a_later_rung_alone_is_another_timer() {
+        assert!(best(&[3_060.0, 3_061.0, 3_062.0, 3_063.0, 3_070.0], 1.0).1 > BELIEVED_LOG10_P);
     }
 
     #[test]

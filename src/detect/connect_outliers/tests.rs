@@ -47,6 +47,11 @@ fn request(start_ms: i64, attempts: &[(Option<f64>, f64, u16)]) -> Request {
     }
 }
 
+/// When the request of an index begins, in milliseconds.
+fn start_of(ix: usize) -> i64 {
+    i64::try_from(ix).unwrap() * 50
+}
+
 /// `n` requests, one each 50 ms, of which those at `slow` (index, connect) connect slowly.
 fn batch(n: usize, slow: &[(usize, f64)]) -> Batch {
     let requests = (0..n)
@@ -55,7 +60,7 @@ fn batch(n: usize, slow: &[(usize, f64)]) -> Batch {
                 .iter()
                 .find(|(at, _)| *at == ix)
                 .map_or(1.0, |(_, ms)| *ms);
-            request(ix as i64 * 50, &[(Some(connect), connect + 5.0, 200)])
+            request(start_of(ix), &[(Some(connect), connect + 5.0, 200)])
         })
         .collect();
     Batch {
@@ -171,10 +176,7 @@ fn a_proxys_own_limit_is_a_cut_off() {
     let mut batch = batch(1_000, &[]);
     for (k, ix) in (100..400).step_by(30).enumerate() {
         let waited = 300.0 + k as f64 % 2.0;
-        batch.requests[ix] = request(
-            ix as i64 * 50,
-            &[(None, waited, 504), (Some(0.0), 5.0, 200)],
-        );
+        batch.requests[ix] = request(start_of(ix), &[(None, waited, 504), (Some(0.0), 5.0, 200)]);
     }
     let found = found(batch);
     assert_eq!(found.len(), 1);
@@ -351,12 +353,17 @@ fn a_slow_peer_has_no_rungs() {
 }
 
 #[test]
-fn the_linear_ladder_of_newer_kernels() {
-    let Some(folder) = shared_data("logs/syn-linear-kernel/input") else {
+fn the_limits_of_nginx_multivalue() {
+    let Some(folder) = shared_data("logs/nginx-multivalue") else {
         return;
     };
     let found = findings(&ConnectOutliers, &snapshot_of(&folder));
     assert_eq!(found.len(), 1, "{found:#?}");
-    assert_eq!(found[0].cause.as_deref(), Some("syn_retransmit"));
-    assert_eq!(found[0].text("ladder"), Some("linear"));
+    assert_eq!(found[0].cause.as_deref(), Some("connect_timeout"));
+    assert_eq!(
+        found[0].number("count"),
+        Some(6.0),
+        "three at 1 s, three at 5 s"
+    );
+    assert!(found[0].title.contains("1 s and 5 s"), "{}", found[0].title);
 }
