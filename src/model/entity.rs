@@ -40,6 +40,23 @@ impl EntityType {
             Self::Job => "job",
         }
     }
+
+    /// From its word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [
+            Self::Service,
+            Self::Instance,
+            Self::Pod,
+            Self::Node,
+            Self::Endpoint,
+            Self::Upstream,
+            Self::Agent,
+            Self::Process,
+            Self::Job,
+        ]
+        .into_iter()
+        .find(|kind| kind.word() == word)
+    }
 }
 
 /// The id of an entity: `service:smartgateway`.
@@ -164,6 +181,13 @@ impl EntityGraph {
         self.names
             .get(id)
             .map(|(kind, name)| (*kind, name.as_str()))
+    }
+
+    /// Id, type and name of every entity, in order of id.
+    pub fn names(&self) -> impl Iterator<Item = (&str, EntityType, &str)> {
+        self.names
+            .iter()
+            .map(|(id, (kind, name))| (id.as_str(), *kind, name.as_str()))
     }
 
     /// All relations in order.

@@ -1,0 +1,103 @@
+//! `/api/v1/rules` and `/api/v1/alerts`.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::json::{Cursor, Stop};
+use super::status::fact;
+use super::targets::past_time;
+use crate::base::text::shorten;
+use crate::model::batch::Batch;
+use crate::model::event::Event;
+use crate::model::input::InputIx;
+
+/// Reads rule groups: their alerts as events, their failures as facts.
+pub(super) fn read_groups(
+    cursor: &mut Cursor<'_>,
+    out: &mut Batch,
+    notes: &mut Vec<(&'static str, String)>,
+) -> Result<(), Stop> {
+    cursor.array(|cursor, index| {
+        let group = cursor.value()?;
+        let rules = group.get("rules").and_then(Value::as_array);
+        for (rule_index, rule) in rules.into_iter().flatten().enumerate() {
+            let path = format!("$.data.groups[{index}].rules[{rule_index}]");
+            read_rule(rule, &path, out, notes);
+        }
+        Ok(())
+    })
+}
+
+fn read_rule(rule: &Value, path: &str, out: &mut Batch, notes: &mut Vec<(&'static str, String)>) {
+    let text = |key: &str| rule.get(key).and_then(Value::as_str).unwrap_or("");
+    let name = text("name");
+    if !name.is_empty() {
+        fact(out, &format!("rule.{name}.query"), text("query"));
+    }
+    let error = text("lastError");
+    if text("health") == "err" || !error.is_empty() {
+        fact(out, &format!("rule.{name}.last_error"), error);
+        notes.push((
+            "rule_failing",
+            format!(
+                "rule {name} fails, so that its series or alerts are missing: {}",
+                shorten(error, 300)
+            ),
+        ));
+    }
+    let alerts = rule.get("alerts").and_then(Value::as_array);
+    for (index, alert) in alerts.into_iter().flatten().enumerate() {
+        out.events
+            .extend(event(alert, name, format!("{path}.alerts[{index}]")));
+    }
+}
+
+/// Reads the alerts that are active now.
+pub(super) fn read_alerts(
+    cursor: &mut Cursor<'_>,
+    path: &str,
+    out: &mut Batch,
+) -> Result<(), Stop> {
+    cursor.array(|cursor, index| {
+        let alert = cursor.value()?;
+        out.events
+            .extend(event(&alert, "", format!("{path}[{index}]")));
+        Ok(())
+    })
+}
+
+/// An alert as an event that began when it became active. The same alert of both answers gives the same row.
+fn event(alert: &Value, rule: &str, locator: String) -> Option<Event> {
+    let text = |key: &str| alert.get(key).and_then(Value::as_str);
+    let part = |map: &str, key: &str| {
+        alert
+            .get(map)
+            .and_then(|m| m.get(key))
+            .and_then(Value::as_str)
+            .filter(|t| !t.is_empty())
+    };
+    let t = past_time(text("activeAt")?)?;
+    let name = part("labels", "alertname").unwrap_or(if rule.is_empty() { "alert" } else { rule });
+    let state = text("state").unwrap_or("firing");
+    let what = part("annotations", "summary")
+        .or_else(|| part("annotations", "description"))
+        .or_else(|| part("annotations", "message"));
+    let mut attributes = Map::new();
+    for key in ["state", "value", "labels", "annotations"] {
+        if let Some(value) = alert.get(key) {
+            attributes.insert(key.to_owned(), value.clone());
+        }
+    }
+    Some(Event {
+        input: InputIx::default(),
+        locator: Arc::from(locator),
+        t,
+        end: None,
+        kind: Arc::from("alert"),
+        title: Arc::from(format!("{name} {state}")),
+        text: Arc::from(what.unwrap_or("")),
+        source: Arc::from("prometheus"),
+        attributes: Arc::from(Value::Object(attributes).to_string()),
+    })
+}
