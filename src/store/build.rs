@@ -291,6 +291,12 @@ fn graph(snapshot: &mut Snapshot) -> EntityGraph {
     for span in &snapshot.spans {
         graph.add(EntityType::Service, &span.service);
     }
+    for summary in &snapshot.summaries {
+        let connecting = summary.connect_service.iter();
+        for service in connecting.chain([&summary.entry]).filter(|s| !s.is_empty()) {
+            graph.add(EntityType::Service, service);
+        }
+    }
     for call in &snapshot.calls {
         let caller = graph.add(EntityType::Service, &snapshot.spans[call.caller].service);
         let callee = graph.add(EntityType::Service, &snapshot.spans[call.callee].service);
