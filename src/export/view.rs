@@ -87,9 +87,7 @@ impl<'a> View<'a> {
             Some(_) => {
                 "Nothing explains enough: no cause below is better than a possibility".to_owned()
             }
-            None if symptoms == 0 => {
-                "Nothing unusual was found in what was read".to_owned()
-            }
+            None if symptoms == 0 => "Nothing unusual was found in what was read".to_owned(),
             None => format!(
                 "Nothing explains enough: {} and no known cause that fits",
                 count(symptoms as u64, "finding", "findings")
@@ -124,15 +122,6 @@ impl<'a> View<'a> {
         days.sort();
         days.dedup();
         days.len() <= 1
-    }
-
-    /// A time, as short as it can be.
-    pub(super) fn when(&self, t: Timestamp, is_one_day: bool) -> String {
-        if is_one_day {
-            t.to_clock()
-        } else {
-            format!("{} {}", day(t), t.to_clock())
-        }
     }
 
     /// `44 inputs: 36 prometheus-api, 4 go-goroutine-text, …`, and what was not read.
@@ -183,7 +172,16 @@ pub(super) fn names(entities: &[String]) -> String {
     names.join(", ")
 }
 
-pub(super) fn day(t: Timestamp) -> String {
+/// A time, as short as it can be.
+pub(super) fn when(t: Timestamp, is_one_day: bool) -> String {
+    if is_one_day {
+        t.to_clock()
+    } else {
+        format!("{} {}", day(t), t.to_clock())
+    }
+}
+
+fn day(t: Timestamp) -> String {
     t.to_rfc3339().chars().take(10).collect()
 }
 

@@ -98,17 +98,16 @@ impl Document {
         named
             .into_iter()
             .filter_map(|id| {
-                let (kind, name) = match self.snapshot.graph.get(id) {
-                    Some((kind, name)) => (kind, name.to_owned()),
-                    None => {
-                        let (word, name) = id.split_once(':')?;
-                        (EntityType::from_word(word)?, name.to_owned())
-                    }
+                let (kind, name) = if let Some((kind, name)) = self.snapshot.graph.get(id) {
+                    (kind, name)
+                } else {
+                    let (word, name) = id.split_once(':')?;
+                    (EntityType::from_word(word)?, name)
                 };
                 Some(Entity {
                     id: id.clone(),
                     kind,
-                    name,
+                    name: name.to_owned(),
                     aliases: self.snapshot.graph.same_as(id).into_iter().collect(),
                 })
             })
@@ -222,9 +221,8 @@ mod tests {
     #[test]
     fn a_finding_touches_the_window_when_they_share_an_instant() {
         let window = TimeRange::new(at(10), at(20));
-        let finding = |start, end: Option<i64>| {
-            Finding::new(FindingKind::Spike, "x", at(start), end.map(at))
-        };
+        let finding =
+            |start, end: Option<i64>| Finding::new(FindingKind::Spike, "x", at(start), end.map(at));
         assert!(touches(&finding(5, None), window));
         assert!(touches(&finding(10, Some(10)), window));
         assert!(!touches(&finding(5, Some(10)), window));

@@ -77,9 +77,7 @@ pub fn read(arguments: &[PathBuf], options: &Options, stdin: &mut dyn Read) -> I
             .into_par_iter()
             .map(|leaf| read_leaf(leaf, &sidecars, options)),
     );
-    parts.sort_by(|a, b| {
-        (&a.input.path, &a.input.sha256).cmp(&(&b.input.path, &b.input.sha256))
-    });
+    parts.sort_by(|a, b| (&a.input.path, &a.input.sha256).cmp(&(&b.input.path, &b.input.sha256)));
     drop_copies(&mut parts);
     name_inputs(&mut parts);
     note_far_clocks(&mut parts);
@@ -185,7 +183,7 @@ fn drop_copies(parts: &mut [Part]) {
         part.input.counts = Counts::default();
         part.input.start = None;
         part.input.end = None;
-        part.input.format = DUPLICATE.to_owned();
+        DUPLICATE.clone_into(&mut part.input.format);
         part.input.warnings = vec![Warning {
             code: DUPLICATE.to_owned(),
             text,

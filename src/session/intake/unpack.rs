@@ -42,6 +42,8 @@ pub(super) struct Loaded {
     pub(super) bytes: Vec<u8>,
     /// SHA-256 of the bytes as they were found.
     pub(super) sha256: String,
+    /// Whether they were found compressed, so that `sha256` is not that of `bytes`.
+    pub(super) was_packed: bool,
     /// What was lost.
     pub(super) log: Reporter,
 }
@@ -157,9 +159,10 @@ impl<'a> Unpacker<'a> {
             outer @ (Packing::Gzip | Packing::Zstd) => {
                 let mut unpacked = Vec::new();
                 // Damage shows again, and is told, when the whole of it is read.
-                drop(decoder(outer, &head).map(|d| {
-                    d.take(HEAD_BYTES as u64).read_to_end(&mut unpacked)
-                }));
+                drop(
+                    decoder(outer, &head)
+                        .map(|d| d.take(HEAD_BYTES as u64).read_to_end(&mut unpacked)),
+                );
                 (packing(&unpacked), unpacked)
             }
             outer => (outer, head),
@@ -203,7 +206,7 @@ impl<'a> Unpacker<'a> {
                 let loaded = Loaded {
                     sha256: sha256_hex(&bytes),
                     bytes,
-                    log: Reporter::new(),
+                    ..Loaded::default()
                 };
                 self.hold(place, loaded);
             }
@@ -439,7 +442,7 @@ pub(super) fn load(bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Problem> {
     let mut loaded = Loaded {
         sha256: sha256_hex(&bytes),
         bytes,
-        log: Reporter::new(),
+        ..Loaded::default()
     };
     for _ in 0..=limits.nesting {
         let outer = packing(&loaded.bytes);
@@ -457,7 +460,9 @@ pub(super) fn load(bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Problem> {
         }
         if let Err(error) = outcome {
             if unpacked.is_empty() {
-                let why = format!("damaged or cut-off compression, nothing of it can be read: {error}; copy it again");
+                let why = format!(
+                    "damaged or cut-off compression, nothing of it can be read: {error}; copy it again"
+                );
                 return Err(Problem::lost("bad_compression", why));
             }
             loaded.log.lost(
@@ -467,6 +472,7 @@ pub(super) fn load(bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Problem> {
             );
         }
         loaded.bytes = unpacked;
+        loaded.was_packed = true;
     }
     let why = format!(
         "compressed more than {} times over: not read",
