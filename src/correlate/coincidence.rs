@@ -31,28 +31,34 @@ pub fn circular_shift_p(a: &[f64], b: &[f64]) -> f64 {
     (as_good + 1) as f64 / (tried + 1) as f64
 }
 
-/// The p-value that as much weight follows an instant as does, were the instant anywhere in the window.
+/// The p-value that as much weight follows an instant as closely as does, were the instant anywhere in the window.
 ///
-/// `onsets` are (seconds since the window's start, weight); `at_s` is the instant; what begins between `slack_s` before
-/// it and `lag_s` after it follows it. `window_s` is the length of the window, over which the instant is moved in a
-/// circle.
+/// `onsets` are (seconds since the window's start, weight); `at_s` is the instant. What begins between `slack_s` before it
+/// and `lag_s` after it follows it, and counts the less the later it comes: by e for each sixth of `lag_s`. `window_s` is
+/// the length of the window, over which the instant is moved in a circle.
 pub fn follows_p(onsets: &[(f64, f64)], at_s: f64, lag_s: f64, slack_s: f64, window_s: f64) -> f64 {
     const POSITIONS: usize = 1_000;
     if onsets.is_empty() || window_s <= 0.0 {
         return 1.0;
     }
-    let reach = lag_s + slack_s;
+    let counted = |weight: f64, since_slack: f64| {
+        let late = (since_slack - slack_s).max(0.0);
+        if since_slack <= lag_s + slack_s {
+            weight * (-6.0 * late / lag_s).exp()
+        } else {
+            0.0
+        }
+    };
     let weight_at = |at: f64| -> f64 {
         onsets
             .iter()
-            .filter(|(onset, _)| (onset - (at - slack_s)).rem_euclid(window_s) <= reach)
-            .map(|(_, weight)| weight)
+            .map(|(onset, weight)| counted(*weight, (onset - (at - slack_s)).rem_euclid(window_s)))
             .sum()
     };
     let observed: f64 = onsets
         .iter()
-        .filter(|(onset, _)| *onset >= at_s - slack_s && *onset <= at_s + lag_s)
-        .map(|(_, w)| w)
+        .filter(|(onset, _)| *onset >= at_s - slack_s)
+        .map(|(onset, weight)| counted(*weight, onset - (at_s - slack_s)))
         .sum();
     if observed <= 0.0 {
         return 1.0;

@@ -8,13 +8,13 @@ use crate::base::time::{NANOS_PER_SEC, TimeRange};
 use crate::base::units;
 use crate::correlate::changes::{self, Candidate};
 use crate::correlate::coincidence;
-use crate::correlate::render::{Named, fill};
+use crate::correlate::render::{Named, Subject, fill};
 use crate::correlate::signature::{Clause, Near, Signature, When};
 use crate::correlate::support::{self, Rise};
 use crate::correlate::symptom::{self, Symptom};
 use crate::correlate::weight;
 use crate::detect::Context;
-use crate::model::entity::EntityGraph;
+use crate::model::entity::{EntityGraph, EntityType};
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::hypothesis::{Against, Hypothesis, NextCheck, Role, Support};
 use crate::store::Snapshot;
@@ -135,7 +135,9 @@ impl<'a> Match<'a> {
             anchors,
         };
         let weakest = found.needs(anchor_groups)?;
-        found.log_odds = logit(signature.prior) + logit(weakest.clamp(0.05, 0.97)) - logit(0.8);
+        // The prior holds for needs of which one is nine tenths sure.
+        found.log_odds =
+            logit(signature.prior) + (logit(weakest.clamp(0.05, 0.97)) - logit(0.9)).min(0.5);
         found.supports();
         found.speaks_against();
         found.covers();
@@ -411,16 +413,26 @@ impl<'a> Match<'a> {
     }
 
     fn fill(&self, template: &str) -> String {
-        fill(template, &self.named, &self.entity_name())
+        fill(template, &self.named, &self.subject())
     }
 
-    fn entity_name(&self) -> String {
-        let id = self.anchors.iter().find_map(|f| f.entities.first());
-        let name = id
-            .and_then(|id| self.context.snapshot.graph.get(id))
-            .map(|(_, name)| name.to_owned());
-        name.or_else(|| id.cloned())
-            .unwrap_or_else(|| "this system".to_owned())
+    fn subject(&self) -> Subject {
+        let graph = &self.context.snapshot.graph;
+        let ids = || self.anchors.iter().flat_map(|f| &f.entities);
+        let name = |id: &String| {
+            graph
+                .get(id)
+                .map_or_else(|| id.clone(), |(_, name)| name.to_owned())
+        };
+        let entity = ids().next().map_or_else(|| "this system".to_owned(), name);
+        let instance = ids()
+            .find(|id| {
+                graph
+                    .get(id)
+                    .is_some_and(|(kind, _)| kind == EntityType::Instance)
+            })
+            .map_or_else(|| entity.clone(), name);
+        Subject { entity, instance }
     }
 
     fn hypothesis(mut self, total_weight: f64) -> Hypothesis {
@@ -435,7 +447,7 @@ impl<'a> Match<'a> {
         } else {
             0.0
         };
-        let score = score(self.log_odds, coverage);
+        let score = score(self.log_odds, coverage).min(self.signature.at_most);
         let title = self.fill(self.title);
         let changes = self.roles();
         if changes.iter().all(|c| c.role != Role::Trigger) && !self.is_about_a_change() {

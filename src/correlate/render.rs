@@ -1,6 +1,6 @@
 //! Filling the templates of signatures from the findings that matched.
 //!
-//! `{entity}` is the name of the anchor's first entity, `{share}` a value of the anchor, `{lock.site}` a value of the
+//! `{entity}` is the name of the anchor's first entity, `{instance}` its address if one of its names is one, `{share}` a value of the anchor, `{lock.site}` a value of the
 //! finding that matched the clause named `lock`. A value is written in the unit that its name carries. A name that
 //! nothing fills becomes `…`, and a test over all signatures keeps that from happening to the usual ones.
 
@@ -12,27 +12,48 @@ use crate::model::finding::Finding;
 /// The findings by the names that templates know them by; the anchor is `""`.
 pub type Named<'a> = BTreeMap<&'a str, &'a Finding>;
 
-/// `template` with every `{…}` filled.
-pub fn fill(template: &str, named: &Named<'_>, entity: &str) -> String {
+/// `template` with every `{…}` filled. Braces around anything but a plain name (those of a PromQL selector) stay.
+pub fn fill(template: &str, named: &Named<'_>, subject: &Subject) -> String {
+    let is_name = |key: &str| {
+        !key.is_empty()
+            && key
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'.')
+    };
     let mut out = String::with_capacity(template.len() + 32);
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
         out.push_str(before);
-        let Some((key, tail)) = after.split_once('}') else {
-            out.push('{');
-            out.push_str(after);
-            return out;
-        };
-        out.push_str(&value(key, named, entity));
-        rest = tail;
+        match after.split_once('}').filter(|(key, _)| is_name(key)) {
+            Some((key, tail)) => {
+                out.push_str(&value(key, named, subject));
+                rest = tail;
+            }
+            None => {
+                out.push('{');
+                rest = after;
+            }
+        }
     }
     out.push_str(rest);
     out
 }
 
-fn value(key: &str, named: &Named<'_>, entity: &str) -> String {
+/// Whom a hypothesis is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Subject {
+    /// Its name.
+    pub entity: String,
+    /// The `host:port` that is scraped, or its name again.
+    pub instance: String,
+}
+
+fn value(key: &str, named: &Named<'_>, subject: &Subject) -> String {
     if key == "entity" {
-        return entity.to_owned();
+        return subject.entity.clone();
+    }
+    if key == "instance" {
+        return subject.instance.clone();
     }
     let (name, key) = key.split_once('.').unwrap_or(("", key));
     let Some(finding) = named.get(name) else {
@@ -103,11 +124,19 @@ mod tests {
         .with("max_ms", 3041.0)
         .with("rungs", serde_json::json!({"1s": 23, "3s": 4, "7s": 0}));
         let named = Named::from([("", &anchor)]);
+        let gw = Subject {
+            entity: "gw".to_owned(),
+            instance: "gw:1".to_owned(),
+        };
+        assert_eq!(
+            fill("up{instance=\"{instance}\"}", &named, &gw),
+            "up{instance=\"gw:1\"}"
+        );
         assert_eq!(
             fill(
                 "{share} of {entity}: {rungs}, at most {max_ms} {nothing}",
                 &named,
-                "gw"
+                &gw
             ),
             "0.41 % of gw: 23 at 1s, 4 at 3s, at most 3.04 s …"
         );

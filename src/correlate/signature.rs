@@ -19,6 +19,9 @@ pub struct Signature {
     pub source: String,
     /// 0…1: how much the needs alone are worth, before anything supports or contradicts them.
     pub prior: f64,
+    /// A bound of the score, for what names the place of the trouble and not its cause.
+    #[serde(default = "one")]
+    pub at_most: f64,
     /// What must be there. The first one is the anchor: the hypothesis is about its entity and its time.
     pub needs: Vec<Clause>,
     /// What speaks for it when it is there, and is named as missing when nobody recorded it.

@@ -5,6 +5,7 @@
 
 pub mod blocked_growth;
 pub mod change;
+pub mod changepoint;
 pub mod connect_outliers;
 pub mod counter_reset;
 pub mod error_burst;
@@ -12,6 +13,7 @@ pub mod latency_spike;
 pub mod leak;
 pub mod level_shift;
 pub mod lock_contention;
+pub mod quantiles;
 pub mod saturation;
 pub mod scrape_gap;
 pub mod slow_call;
@@ -108,3 +110,5 @@ pub fn run(context: &Context<'_>) -> (Vec<Finding>, Vec<NotEnough>) {
     findings.dedup_by(|a, b| a.id == b.id);
     (findings, not_enough)
 }
+#[cfg(test)]
+mod dev_all;

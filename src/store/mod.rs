@@ -7,6 +7,7 @@
 pub mod build;
 pub mod calls;
 pub mod histogram;
+pub mod memo;
 pub mod pyramid;
 mod requests;
 #[cfg(feature = "sql")]
@@ -71,6 +72,8 @@ pub struct Snapshot {
     pub graph: EntityGraph,
     /// From the first to the last time in any input; `None` when nothing has a time.
     pub extent: Option<TimeRange>,
+    /// What detectors share.
+    pub memo: memo::Memo,
     by_metric: BTreeMap<Arc<str>, Range<usize>>,
 }
 

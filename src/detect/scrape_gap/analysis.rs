@@ -6,7 +6,7 @@ use crate::detect::scrape_gap::decide::{Decision, decide};
 use crate::detect::scrape_gap::evidence::restart;
 use crate::detect::scrape_gap::runs::{Class, Phase, phases};
 use crate::detect::scrape_gap::shared::{SharedHole, shared_holes};
-use crate::detect::scrape_gap::timeline::{Hole, Origin, Target, targets};
+use crate::detect::scrape_gap::timeline::{Hole, Origin, Target, clock, targets};
 use crate::store::Snapshot;
 
 /// Gaps of at most this many scrapes, with at most [`BETWEEN_MAX`] good ones between, are one fault that comes and goes
@@ -69,13 +69,58 @@ impl<'a> Analysis<'a> {
                 phases(target, holes, &is_shared, &is_restart)
             })
             .collect();
-        let gaps = gaps(snapshot, &targets, &all);
+        let mut gaps = gaps(snapshot, &targets, &all);
+        let mut shared = shared;
+        for hole in &mut shared {
+            fold_observers(snapshot, &targets, hole, &mut gaps);
+        }
         Self {
             targets,
             shared,
             gaps,
         }
     }
+}
+
+/// A gap of Prometheus' own instance as another Prometheus saw it is the same event, and proof of it.
+fn fold_observers(
+    snapshot: &Snapshot,
+    targets: &[Target<'_>],
+    shared: &mut SharedHole,
+    gaps: &mut Vec<Gap>,
+) {
+    let Some(own) = shared.own_instance.clone() else {
+        return;
+    };
+    gaps.retain(|gap| {
+        let (Some(target), Some(first), Some(last)) = (
+            targets.get(gap.target),
+            gap.phases.first(),
+            gap.phases.last(),
+        ) else {
+            return true;
+        };
+        let is_observed = target.labels.get("instance") == Some(own.as_str())
+            && first.start < shared.to
+            && last.end.is_none_or(|end| end > shared.from);
+        if is_observed {
+            let missed: u64 = gap.phases.iter().map(Phase::missed).sum();
+            shared.reasons.push(format!(
+                "Another Prometheus (its job {}) saw it fail {} from {} to {} ({}).",
+                target.job(),
+                crate::base::text::count(missed, "scrape", "scrapes"),
+                clock(first.start),
+                clock(last.last_bad),
+                gap.decision.cause
+            ));
+            shared.evidence.extend(target.up_evidence(
+                snapshot,
+                first.start,
+                "up 0, seen from outside",
+            ));
+        }
+        !is_observed
+    });
 }
 
 fn gaps(snapshot: &Snapshot, targets: &[Target<'_>], all: &[Vec<Phase>]) -> Vec<Gap> {

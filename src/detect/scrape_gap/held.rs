@@ -62,7 +62,7 @@ impl<'a> Held<'a> {
         held.dedup_by(|a, b| a.metric == b.metric && a.labels == b.labels);
         let first = held.first()?;
         Some(format!(
-            "Range queries still show {} of it up to {} ({}): those values are held by lookback, not measured.",
+            "Range queries still show {} up to {} ({}): those values are held by lookback, not measured.",
             crate::base::text::count(held.len() as u64, "series", "series"),
             clock(until),
             first.selector()

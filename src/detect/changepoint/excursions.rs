@@ -1,0 +1,194 @@
+//! What left its level and came back, and what moved and stayed.
+
+use std::ops::Range;
+
+use super::{Levels, MIN_SIDE, MIN_SIGMAS, Noise};
+
+/// A signal that leaves its baseline this often in one window does so by habit (a cron job, a cycle), and none of it
+/// is news: the threshold is raised until fewer are left.
+const HABIT: usize = 5;
+/// Steps of raising the threshold, each by √2: eight make it 16 times as high.
+const RAISES: i32 = 8;
+/// How near the old level counts as back, in parts of the excursion's height.
+const BACK: f64 = 0.25;
+
+/// An excursion from a baseline and back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Excursion {
+    /// Its points.
+    pub range: Range<usize>,
+    /// The level before it.
+    pub baseline: f64,
+    /// The index of its extreme point.
+    pub peak: usize,
+    /// Noise of the baseline.
+    pub sigma: f64,
+    /// Height in units of what chance would give.
+    pub score: f64,
+}
+
+/// The shape of one series.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Shape {
+    /// Points that were looked at.
+    pub points: usize,
+    /// Its levels.
+    pub levels: Levels,
+    /// The borders (indices into `levels.borders`) behind which the signal stayed.
+    pub shifts: Vec<usize>,
+    /// Excursions, in order.
+    pub excursions: Vec<Excursion>,
+}
+
+/// Sorts the borders of `levels` into shifts and excursions, and adds the excursions that are shorter than a level.
+pub fn shape(v: &[f64], levels: Levels, noise: Noise) -> Shape {
+    let mut shape = Shape {
+        points: v.len(),
+        ..Shape::default()
+    };
+    let mut at = 1;
+    while at < levels.parts.len() {
+        if let Some((end, excursion)) = returning(v, &levels, at) {
+            shape.excursions.push(excursion);
+            at = end;
+        } else {
+            shape.shifts.push(at - 1);
+        }
+        at += 1;
+    }
+    shape.excursions.extend(brief(v, &levels, noise));
+    shape.excursions.sort_by_key(|e| e.range.start);
+    shape.levels = levels;
+    shape
+}
+
+/// The part at which the signal is back at the level before part `at`, when that happens, and no later than a level
+/// takes to be called one: the excursion is not longer than the longer of its neighbours.
+fn returning(v: &[f64], levels: &Levels, at: usize) -> Option<(usize, Excursion)> {
+    let base = levels.parts.get(at - 1)?;
+    let mut points = 0;
+    for end in at + 1..levels.parts.len() {
+        points += levels.parts.get(end - 1)?.range.len();
+        let next = levels.parts.get(end)?;
+        let range = levels.parts.get(at)?.range.start..next.range.start;
+        let peak = farthest(v, range.clone(), base.level)?;
+        let height = (v.get(peak)? - base.level).abs();
+        if points > base.range.len().max(next.range.len()) {
+            return None;
+        }
+        let typical = (levels.parts.get(at)?.level - base.level).abs();
+        if (next.level - base.level).abs()
+            <= (MIN_SIGMAS * base.sigma).max(BACK * typical.min(height))
+        {
+            let score = levels.borders.get(at - 1)?.score;
+            return Some((
+                end,
+                Excursion {
+                    range,
+                    baseline: base.level,
+                    peak,
+                    sigma: base.sigma,
+                    score,
+                },
+            ));
+        }
+    }
+    None
+}
+
+fn farthest(v: &[f64], range: Range<usize>, from: f64) -> Option<usize> {
+    range.max_by(|a, b| {
+        let distance = |i: &usize| v.get(*i).map_or(0.0, |x| (x - from).abs());
+        distance(a).total_cmp(&distance(b)).then(b.cmp(a))
+    })
+}
+
+/// Excursions of fewer points than a level needs: beyond `sqrt(2 ln(n m / α))` deviations (the expected reach of normal
+/// noise over all points of all series), doubled because the noise of telemetry has heavier tails, and not a habit.
+fn brief(v: &[f64], levels: &Levels, noise: Noise) -> Vec<Excursion> {
+    let reach = 2.0 * noise.penalty(v.len()).sqrt();
+    for raise in 0..RAISES {
+        let threshold = reach * std::f64::consts::SQRT_2.powi(raise);
+        let found: Vec<Excursion> = levels
+            .parts
+            .iter()
+            .filter(|p| p.range.len() >= super::MIN_POINTS)
+            .flat_map(|p| runs(v, p, threshold, reach))
+            .collect();
+        if found.len() <= HABIT {
+            return found;
+        }
+    }
+    Vec::new()
+}
+
+/// Runs of points beyond the threshold in one part; points with at most [`MIN_SIDE`] between them belong together.
+fn runs(v: &[f64], part: &super::Part, threshold: f64, reach: f64) -> Vec<Excursion> {
+    let mut found: Vec<Excursion> = Vec::new();
+    let limit = threshold * part.sigma;
+    for at in part.range.clone() {
+        let distance = v.get(at).map_or(0.0, |x| (x - part.level).abs());
+        if distance <= limit {
+            continue;
+        }
+        let score = distance / part.sigma / reach;
+        match found.last_mut() {
+            Some(last) if at - last.range.end <= MIN_SIDE => {
+                last.range.end = at + 1;
+                if score > last.score {
+                    (last.peak, last.score) = (at, score);
+                }
+            }
+            _ => found.push(Excursion {
+                range: at..at + 1,
+                baseline: part.level,
+                peak: at,
+                sigma: part.sigma,
+                score,
+            }),
+        }
+    }
+    // Back means back: what runs into the end of the part has not been seen to return.
+    found.retain(|e| e.range.end < part.range.end && e.range.start > part.range.start);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{levels, tests::noise};
+    use super::*;
+
+    fn of(v: &[f64]) -> Shape {
+        shape(v, levels(v, Noise::ALONE), Noise::ALONE)
+    }
+
+    #[test]
+    fn an_excursion_that_returns_is_one_thing() {
+        let mut v = noise(200, 4);
+        v.iter_mut().skip(90).take(20).for_each(|x| *x += 40.0);
+        let shape = of(&v);
+        assert!(shape.shifts.is_empty(), "{shape:?}");
+        assert_eq!(shape.excursions.len(), 1);
+        assert_eq!(shape.excursions[0].range, 90..110);
+    }
+
+    #[test]
+    fn a_single_point_counts_when_it_is_far_and_no_habit() {
+        let mut v = noise(400, 5);
+        v[100] += 40.0;
+        assert_eq!(of(&v).excursions.len(), 1);
+        for at in (20..400).step_by(30) {
+            v[at] = 40.0;
+        }
+        assert!(of(&v).excursions.is_empty());
+    }
+
+    #[test]
+    fn what_does_not_return_is_a_shift() {
+        let mut v = noise(200, 6);
+        v.iter_mut().skip(150).for_each(|x| *x += 9.0);
+        let shape = of(&v);
+        assert!(shape.excursions.is_empty());
+        assert_eq!(shape.shifts, [0]);
+    }
+}

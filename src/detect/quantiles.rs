@@ -1,0 +1,134 @@
+//! What `latency_spike` and `error_burst` share: finding the stretches of time in which too many observations lie
+//! beyond a bound, and how likely that is by chance.
+
+use std::ops::Range;
+
+use crate::base::stats::ln_factorial;
+
+/// All maximal stretches of positive score, in order, by the algorithm of Ruzzo and Tompa (1999, "A linear time
+/// algorithm for finding all maximal scoring subsequences"). With the score `k − τ n` (of `n` observations `k` beyond a
+/// bound) a stretch is one in which the share beyond it is above τ, as is that of each of its beginnings and ends; it
+/// is not torn by a quiet moment that what follows outweighs. Linear in the number of scores.
+pub fn maximal_stretches(scores: impl IntoIterator<Item = f64>) -> Vec<Range<usize>> {
+    struct Candidate {
+        range: Range<usize>,
+        /// Sum of all scores before it.
+        left: f64,
+        /// Sum of all scores up to its end.
+        right: f64,
+        /// The nearest earlier candidate with a smaller `left`.
+        link: Option<usize>,
+    }
+    let mut open: Vec<Candidate> = Vec::new();
+    let mut total = 0.0;
+    for (at, score) in scores.into_iter().enumerate() {
+        let mut next = Candidate {
+            range: at..at + 1,
+            left: total,
+            right: total + score,
+            link: None,
+        };
+        total += score;
+        if score.is_nan() || score <= 0.0 {
+            continue;
+        }
+        loop {
+            // Between a candidate and its link every `left` is at least its own, so links can be followed.
+            let mut earlier = open.len().checked_sub(1);
+            while let Some(candidate) = earlier.and_then(|e| open.get(e)) {
+                if candidate.left < next.left {
+                    break;
+                }
+                earlier = candidate.link;
+            }
+            match earlier.and_then(|e| open.get(e).map(|c| (e, c))) {
+                Some((e, candidate)) if candidate.right < next.right => {
+                    next.range.start = candidate.range.start;
+                    next.left = candidate.left;
+                    open.truncate(e);
+                }
+                found => {
+                    next.link = found.map(|(e, _)| e);
+                    open.push(next);
+                    break;
+                }
+            }
+        }
+    }
+    open.into_iter().map(|candidate| candidate.range).collect()
+}
+
+/// log10 of how many stretches begin and end with one of `hits` slices that hold something: a scan for the most unusual
+/// one tests them all, so their number corrects its chance (Bonferroni).
+pub fn log10_stretches(hits: f64) -> f64 {
+    (hits * (hits + 1.0) / 2.0).max(1.0).log10()
+}
+
+/// log10 of `P(K ≥ k)` of a binomial with `n` trials and probability `p`: the first term exactly, the rest by the
+/// ratio of neighbours, which falls geometrically above the mean. 0 when `k` is not above the mean.
+pub fn log10_binomial_tail(n: f64, k: f64, p: f64) -> f64 {
+    let (n, k) = (n.round().max(0.0), k.round());
+    if k <= n * p || p >= 1.0 {
+        return 0.0;
+    }
+    if p <= 0.0 || k > n {
+        return f64::NEG_INFINITY;
+    }
+    let first = ln_factorial(n as u64) - ln_factorial(k as u64) - ln_factorial((n - k) as u64)
+        + k * p.ln()
+        + (n - k) * (-p).ln_1p();
+    let odds = p / (1.0 - p);
+    log10_sum(first, k, |i| (n - i) / (i + 1.0) * odds)
+}
+
+/// log10 of `P(K ≥ k)` of a Poisson with that mean; 0 when `k` is not above it.
+pub fn log10_poisson_tail(k: f64, mean: f64) -> f64 {
+    let k = k.round();
+    if k <= mean {
+        return 0.0;
+    }
+    if mean <= 0.0 {
+        return f64::NEG_INFINITY;
+    }
+    let first = k * mean.ln() - mean - ln_factorial(k as u64);
+    log10_sum(first, k, |i| mean / (i + 1.0))
+}
+
+/// log10 of a sum whose first term is `exp(ln_first)` and whose terms fall by `ratio(i)` from term `i` on.
+fn log10_sum(ln_first: f64, from: f64, ratio: impl Fn(f64) -> f64) -> f64 {
+    let (mut term, mut sum, mut i) = (1.0, 1.0, from);
+    // Above the mean the ratio is under 1 and falls; near it some thousand terms count, and more never do.
+    for _ in 0..100_000 {
+        term *= ratio(i);
+        i += 1.0;
+        sum += term;
+        if term < sum * 1e-12 {
+            break;
+        }
+    }
+    ((ln_first + f64::ln(sum)) / std::f64::consts::LN_10).min(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_as_in_the_paper() {
+        // The example of Ruzzo and Tompa, §2: 4 −5 3 −3 1 2 −2 2 −2 1 5 → [4], [3], [1 2 −2 2 −2 1 5].
+        let scores = [4.0, -5.0, 3.0, -3.0, 1.0, 2.0, -2.0, 2.0, -2.0, 1.0, 5.0];
+        assert_eq!(maximal_stretches(scores), [0..1, 2..3, 4..11]);
+        assert!(maximal_stretches([-1.0, 0.0]).is_empty());
+    }
+
+    #[test]
+    fn tails_match_the_exact_sums() {
+        for (n, k, p) in [(100u64, 5u64, 0.01), (889, 22, 0.01), (3, 2, 0.5)] {
+            let exact = crate::base::stats::log10_binomial_tail(n, k, p);
+            assert!((log10_binomial_tail(n as f64, k as f64, p) - exact).abs() < 1e-6);
+        }
+        // P(K ≥ 3), mean 1: 1 − e⁻¹ (1 + 1 + 1/2) = 0.0803
+        assert!((log10_poisson_tail(3.0, 1.0) - 0.080_301_f64.log10()).abs() < 1e-4);
+        assert!(log10_binomial_tail(1e9, 2e7, 0.01).is_finite());
+    }
+}
