@@ -64,6 +64,7 @@ pub fn read_up_to(path: &Path, limit: u64) -> Result<(Vec<u8>, bool), FsError> {
 }
 
 /// Writes `bytes` to a temporary name in the same folder, then renames it, so that no reader ever sees half a file.
+///
 /// A link is followed; a device or a pipe (`/dev/null`, `/dev/fd/3`) is written to as it stands, never replaced.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FsError> {
     let named = path;

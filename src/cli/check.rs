@@ -85,12 +85,13 @@ pub(super) fn run(command: &Check, out: &mut Out) -> Result<Exit, CliError> {
                 );
                 text.push_str(&wrap(&line, width, "", "  "));
             }
-            text.push_str(&format!(
+            let sum = format!(
                 "{} of {} findings at or above {}\n",
                 failing.len(),
                 report.findings.len(),
                 threshold.word()
-            ));
+            );
+            text.push_str(&sum);
             text.into_bytes()
         }
     };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::base::text::{grouped, shorten};
+use crate::base::text::{count, grouped, shorten};
 use crate::cli::Exit;
 use crate::cli::args::Inputs;
 use crate::cli::error::CliError;
@@ -110,11 +110,15 @@ fn table(inputs: &[Input], totals: &Counts, width: usize) -> String {
     let read = inputs.len() - aside;
     let sum = counts(totals);
     let sum = if sum.is_empty() {
-        "nothing in them".to_owned()
+        "no rows".to_owned()
     } else {
         sum
     };
-    let text = format!("{read} inputs: {sum}; {aside} other files");
+    let text = format!(
+        "{}: {sum}; {}",
+        count(read as u64, "input", "inputs"),
+        count(aside as u64, "other file", "other files")
+    );
     out.push_str(&wrap(&text, width, "", ""));
     out
 }

@@ -18,7 +18,7 @@ use crate::store::tables::{Source, needs_analysis};
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tailscope sql [OPTIONS] <PATH>... <QUERY>",
-    after_help = "Tables: series, samples, spans, requests, profiles, stacks, events, log_lines, runs, findings, hypotheses.\nOnly the tables that the query names are built; findings and hypotheses run the analysis first.\n\nExample:\n  tailscope sql incident/ \"SELECT kind, count(*) AS n FROM findings GROUP BY kind ORDER BY n DESC\""
+    after_help = "Tables: series, samples, spans, requests, profiles, stacks, events, log_lines, runs, findings, hypotheses.\nOnly the tables that the query names are built; findings and hypotheses run the analysis first.\nTimes are in UTC and are written without a zone: t >= '2026-11-30 14:30:00'\n\nExample:\n  tailscope sql incident/ \"SELECT kind, count(*) AS n FROM findings GROUP BY kind ORDER BY n DESC\""
 )]
 pub(super) struct Sql {
     /// Folders, files, archives, patterns or `-`; then the query, in the dialect of Polars

@@ -1,6 +1,4 @@
-//! A first timeline for the post-mortem, as Markdown (CommonMark with GitHub's tables).
-
-use std::fmt::Write as _;
+//! A first timeline for the post-mortem, as Markdown (`CommonMark` with the tables of GitHub).
 
 use crate::base::text::{count, join_and};
 use crate::export::view::{View, names, plain};
@@ -40,7 +38,7 @@ impl Exporter for Markdown {
     }
 }
 
-/// Words from inputs, so that they stay words: Markdown's own signs and HTML are escaped (CommonMark §2.4).
+/// Words from inputs, so that they stay words: Markdown's own signs and HTML are escaped (`CommonMark` §2.4).
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
@@ -136,11 +134,13 @@ fn summary(out: &mut String, view: &View<'_>) {
 }
 
 fn hypothesis_section(out: &mut String, view: &View<'_>, hypothesis: &Hypothesis) {
-    let _ = write!(
+    push(
         out,
-        "\n## Cause {}: {}\n\n",
-        hypothesis.rank,
-        escaped(&hypothesis.title)
+        &format!(
+            "\n## Cause {}: {}\n",
+            hypothesis.rank,
+            escaped(&hypothesis.title)
+        ),
     );
     push(
         out,
@@ -267,11 +267,13 @@ fn evidence(out: &mut String, view: &View<'_>) {
     push(out, "\n## Evidence");
     for finding in &view.report.findings {
         // The anchor is the finding's id, so that links survive a changed title.
-        let _ = write!(
+        push(
             out,
-            "\n<a id=\"{}\"></a>\n\n### {}\n\n",
-            escaped_attribute(&finding.id),
-            escaped(&finding.title)
+            &format!(
+                "\n<a id=\"{}\"></a>\n\n### {}\n",
+                escaped_attribute(&finding.id),
+                escaped(&finding.title)
+            ),
         );
         push(
             out,

@@ -124,15 +124,6 @@ impl<'a> View<'a> {
         days.len() <= 1
     }
 
-    /// A time, as short as it can be.
-    pub(super) fn when(&self, t: Timestamp, is_one_day: bool) -> String {
-        if is_one_day {
-            t.to_clock()
-        } else {
-            format!("{} {}", day(t), t.to_clock())
-        }
-    }
-
     /// `44 inputs: 36 prometheus-api, 4 go-goroutine-text, …`, and what was not read.
     pub(super) fn inputs_line(&self) -> String {
         let mut by_format: BTreeMap<&str, u64> = BTreeMap::new();
@@ -181,7 +172,16 @@ pub(super) fn names(entities: &[String]) -> String {
     names.join(", ")
 }
 
-pub(super) fn day(t: Timestamp) -> String {
+/// A time, as short as it can be.
+pub(super) fn when(t: Timestamp, is_one_day: bool) -> String {
+    if is_one_day {
+        t.to_clock()
+    } else {
+        format!("{} {}", day(t), t.to_clock())
+    }
+}
+
+fn day(t: Timestamp) -> String {
     t.to_rfc3339().chars().take(10).collect()
 }
 

@@ -98,17 +98,16 @@ impl Document {
         named
             .into_iter()
             .filter_map(|id| {
-                let (kind, name) = match self.snapshot.graph.get(id) {
-                    Some((kind, name)) => (kind, name.to_owned()),
-                    None => {
-                        let (word, name) = id.split_once(':')?;
-                        (EntityType::from_word(word)?, name.to_owned())
-                    }
+                let (kind, name) = if let Some((kind, name)) = self.snapshot.graph.get(id) {
+                    (kind, name)
+                } else {
+                    let (word, name) = id.split_once(':')?;
+                    (EntityType::from_word(word)?, name)
                 };
                 Some(Entity {
                     id: id.clone(),
                     kind,
-                    name,
+                    name: name.to_owned(),
                     aliases: self.snapshot.graph.same_as(id).into_iter().collect(),
                 })
             })

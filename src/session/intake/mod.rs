@@ -183,7 +183,7 @@ fn drop_copies(parts: &mut [Part]) {
         part.input.counts = Counts::default();
         part.input.start = None;
         part.input.end = None;
-        part.input.format = DUPLICATE.to_owned();
+        DUPLICATE.clone_into(&mut part.input.format);
         part.input.warnings = vec![Warning {
             code: DUPLICATE.to_owned(),
             text,

@@ -52,7 +52,7 @@ pub(super) fn read_leaf(leaf: Leaf, sidecars: &Sidecars, options: &Options) -> P
     part.input.path = leaf.path;
     part.request = request;
     if leaf.is_named && !part.is_useful {
-        part.is_lossy = true;
+        mark_lost(&mut part);
     }
     part
 }
@@ -70,8 +70,8 @@ pub(super) fn load_file(path: &std::path::Path, limits: &Limits) -> Result<Loade
 
 /// A part that says only why nothing was read.
 pub(super) fn of_problem(path: String, problem: Problem, is_named: bool) -> Part {
-    Part {
-        is_lossy: problem.warning.lossy || is_named,
+    let mut part = Part {
+        is_lossy: problem.warning.lossy,
         input: Input {
             id: String::new(),
             path,
@@ -86,6 +86,18 @@ pub(super) fn of_problem(path: String, problem: Problem, is_named: bool) -> Part
         is_useful: false,
         content: String::new(),
         request: None,
+    };
+    if is_named {
+        mark_lost(&mut part);
+    }
+    part
+}
+
+/// Somebody named this very file, so that it cannot be used is a failure (`contract.md` §2, exit 5).
+fn mark_lost(part: &mut Part) {
+    part.is_lossy = true;
+    for warning in &mut part.input.warnings {
+        warning.lossy = true;
     }
 }
 
@@ -99,9 +111,14 @@ fn read_bytes(
     let Loaded {
         bytes,
         sha256,
+        was_packed,
         mut log,
     } = loaded;
-    let content = sha256_hex(&bytes);
+    let content = if was_packed {
+        sha256_hex(&bytes)
+    } else {
+        sha256.clone()
+    };
     let hints = Hints {
         name,
         request,

@@ -41,7 +41,7 @@ pub(super) fn kind_of(location: &str, head: &[u8]) -> Option<Kind> {
         _ if name.ends_with(".request.json") => return Some(Kind::OneRequest),
         _ => {}
     }
-    if name.ends_with(".json") && head.trim_ascii_start().starts_with(b"[") {
+    if head.trim_ascii_start().starts_with(b"[") {
         let head = Head::new(head);
         let is_manifest = head.has("[].file")
             && ["[].request", "[].path", "[].target", "[].start"]
@@ -57,7 +57,7 @@ pub(super) fn kind_of(location: &str, head: &[u8]) -> Option<Kind> {
 }
 
 /// The window that `window.json` gives.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WindowHint {
     /// Where it stands.
     pub path: String,
@@ -394,7 +394,10 @@ fn percent_encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            out.push('%');
+            for nibble in [byte >> 4, byte & 15] {
+                out.extend(char::from_digit(u32::from(nibble), 16).map(|c| c.to_ascii_uppercase()));
+            }
         }
     }
     out
@@ -492,7 +495,7 @@ mod tests {
         )
         .unwrap();
         assert!(log.is_lossy());
-        assert_eq!(s.windows[0].start.unwrap().secs_f64(), 1_397_088_240.0);
+        assert_eq!(s.windows[0].start.unwrap().millis(), 1_397_088_240_000);
         let cut = s.take(Kind::Window, "w", "/w", b"{\"start\":", &mut log);
         assert_eq!(cut, Some(()));
     }

@@ -42,6 +42,8 @@ pub(super) struct Loaded {
     pub(super) bytes: Vec<u8>,
     /// SHA-256 of the bytes as they were found.
     pub(super) sha256: String,
+    /// Whether they were found compressed, so that `sha256` is not that of `bytes`.
+    pub(super) was_packed: bool,
     /// What was lost.
     pub(super) log: Reporter,
 }
@@ -204,7 +206,7 @@ impl<'a> Unpacker<'a> {
                 let loaded = Loaded {
                     sha256: sha256_hex(&bytes),
                     bytes,
-                    log: Reporter::new(),
+                    ..Loaded::default()
                 };
                 self.hold(place, loaded);
             }
@@ -440,7 +442,7 @@ pub(super) fn load(bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Problem> {
     let mut loaded = Loaded {
         sha256: sha256_hex(&bytes),
         bytes,
-        log: Reporter::new(),
+        ..Loaded::default()
     };
     for _ in 0..=limits.nesting {
         let outer = packing(&loaded.bytes);
@@ -470,6 +472,7 @@ pub(super) fn load(bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Problem> {
             );
         }
         loaded.bytes = unpacked;
+        loaded.was_packed = true;
     }
     let why = format!(
         "compressed more than {} times over: not read",
