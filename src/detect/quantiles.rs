@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use crate::base::stats::ln_factorial;
 
-/// All maximal stretches of positive score, in order, by the algorithm of Ruzzo and Tompa (1999, "A linear time
-/// algorithm for finding all maximal scoring subsequences"). With the score `k − τ n` (of `n` observations `k` beyond a
+/// All maximal stretches of positive score, in order, by the algorithm of Ruzzo and Tompa.
+///
+/// 1999, "A linear time algorithm for finding all maximal scoring subsequences". With the score `k − τ n` (of `n` observations `k` beyond a
 /// bound) a stretch is one in which the share beyond it is above τ, as is that of each of its beginnings and ends; it
 /// is not torn by a quiet moment that what follows outweighs. Linear in the number of scores.
 pub fn maximal_stretches(scores: impl IntoIterator<Item = f64>) -> Vec<Range<usize>> {
@@ -58,8 +59,9 @@ pub fn maximal_stretches(scores: impl IntoIterator<Item = f64>) -> Vec<Range<usi
     open.into_iter().map(|candidate| candidate.range).collect()
 }
 
-/// log10 of how many stretches begin and end with one of `hits` slices that hold something: a scan for the most unusual
-/// one tests them all, so their number corrects its chance (Bonferroni).
+/// log10 of how many stretches begin and end with one of `hits` slices that hold something.
+///
+/// A scan for the most unusual one tests them all, so their number corrects its chance (Bonferroni).
 pub fn log10_stretches(hits: f64) -> f64 {
     (hits * (hits + 1.0) / 2.0).max(1.0).log10()
 }
@@ -116,9 +118,7 @@ mod tests {
     #[test]
     fn stretches_as_in_the_paper() {
         // The example of Ruzzo and Tompa, §2: 4 −5 3 −3 1 2 −2 2 −2 1 5 → [4], [3], [1 2 −2 2 −2 1 5].
-        let scores = [
-            4.0, -5.0, 3.0, -3.0, 1.0, 2.0, -2.0, 2.0, -2.0, 1.0, 5.0,
-        ];
+        let scores = [4.0, -5.0, 3.0, -3.0, 1.0, 2.0, -2.0, 2.0, -2.0, 1.0, 5.0];
         assert_eq!(maximal_stretches(scores), [0..1, 2..3, 4..11]);
         assert!(maximal_stretches([-1.0, 0.0]).is_empty());
     }

@@ -49,7 +49,7 @@ pub(super) struct Observation {
 impl Flow {
     /// Single latencies, put in order of their start.
     pub(super) fn exact(mut observations: Vec<Observation>) -> Self {
-        observations.sort_by(|a, b| (a.start, a.row).cmp(&(b.start, b.row)));
+        observations.sort_by_key(|o| (o.start, o.row));
         let ends = observations
             .iter()
             .map(|o| o.start.saturating_add((o.ms * 1e6) as i64))
@@ -112,7 +112,9 @@ impl Flow {
         }
         flow.kept = Kept::Binned {
             bins,
-            interpolation: parts.first().map_or_else(Default::default, |p| p.interpolation),
+            interpolation: parts
+                .first()
+                .map_or_else(Default::default, |p| p.interpolation),
             counts,
         };
         flow
@@ -273,5 +275,7 @@ impl Flow {
 }
 
 fn by_bounds(a: &Bin, b: &Bin) -> std::cmp::Ordering {
-    a.lower.total_cmp(&b.lower).then(a.upper.total_cmp(&b.upper))
+    a.lower
+        .total_cmp(&b.lower)
+        .then(a.upper.total_cmp(&b.upper))
 }

@@ -49,12 +49,11 @@ pub(super) fn scan(series: &Series, to_ms: f64) -> Option<Vec<GaugeSpike>> {
     let mut bound = f64::INFINITY;
     for _ in 0..6 {
         let next_bound = (baseline * LEAST_RATIO).max(baseline + MADS * noise);
-        if next_bound == bound {
+        if next_bound.total_cmp(&bound).is_eq() {
             break;
         }
         bound = next_bound;
-        stretches =
-            maximal_stretches(values.iter().map(|v| if *v > bound { 1.0 } else { -1.0 }));
+        stretches = maximal_stretches(values.iter().map(|v| if *v > bound { 1.0 } else { -1.0 }));
         stretches.retain(|r| high(&values, r, bound) >= LEAST_HIGH);
         let outside: Vec<f64> = complement(&stretches, values.len())
             .into_iter()
@@ -106,7 +105,10 @@ pub(super) fn evaluated(snapshot: &Snapshot) -> Vec<(usize, f64, f64, i64)> {
         let Some((_, inner)) = expr.split_once("histogram_quantile(") else {
             continue;
         };
-        let q = inner.split(',').next().and_then(|q| q.trim().parse::<f64>().ok());
+        let q = inner
+            .split(',')
+            .next()
+            .and_then(|q| q.trim().parse::<f64>().ok());
         let Some(q) = q.filter(|q| (0.9..1.0).contains(q)) else {
             continue;
         };

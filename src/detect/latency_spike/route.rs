@@ -9,7 +9,9 @@ pub(in crate::detect) fn route_of(path: &str) -> String {
         _ => path,
     };
     let path = match path.split_once("://") {
-        Some((_, rest)) => rest.find('/').map_or("/", |at| rest.get(at..).unwrap_or("/")),
+        Some((_, rest)) => rest
+            .find('/')
+            .map_or("/", |at| rest.get(at..).unwrap_or("/")),
         None => path,
     };
     let path = path.split(['?', '#', ';']).next().unwrap_or("");

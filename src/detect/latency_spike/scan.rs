@@ -91,7 +91,7 @@ pub(super) enum Scan {
 /// 2. as many are no chance at the usual share: `P(Binomial(n, usual) ≥ k) × tests ≤ 0.001`;
 /// 3. the quantile is more than three scaled MADs above the median of the other windows.
 ///
-/// In both tests `n` and `k` are divided by the dispersion of the other windows (quasi-binomial, McCullagh & Nelder
+/// In both tests `n` and `k` are divided by the dispersion of the other windows (quasi-binomial, McCullagh and Nelder
 /// 1989, §4.5): slow requests come in clusters.
 pub(super) fn scan(flow: &Flow, q: f64, groups: f64) -> Scan {
     let total = flow.total();
@@ -135,7 +135,7 @@ pub(super) fn scan(flow: &Flow, q: f64, groups: f64) -> Scan {
         };
         let is_settled = known
             .as_ref()
-            .is_some_and(|(at, seen)| *at == bound && *seen == stretches);
+            .is_some_and(|(at, seen)| at.total_cmp(&bound).is_eq() && *seen == stretches);
         known = Some((bound, stretches));
         if is_settled {
             break;
@@ -165,8 +165,8 @@ fn judge(flow: &Flow, q: f64, groups: f64, bound: f64, stretches: &[Range<usize>
         .filter_map(|w| flow.quantile(std::slice::from_ref(w), q))
         .map(|e| e.value)
         .collect();
-    let steady = stats::median(&values).unwrap_or(baseline.value)
-        + 3.0 * stats::mad(&values).unwrap_or(0.0);
+    let steady =
+        stats::median(&values).unwrap_or(baseline.value) + 3.0 * stats::mad(&values).unwrap_or(0.0);
     // Half an observation is added, so that nothing seen outside is not taken for impossible (Jeffreys).
     let usual_share = (usual_k + 0.5) / (usual_n + 1.0);
     let spread = dispersion(flow, &beyond, &windows, usual_k / usual_n);

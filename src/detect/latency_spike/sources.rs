@@ -160,7 +160,11 @@ pub(super) fn unit_ms(unit: &str) -> Option<f64> {
 }
 
 /// Subject and instance of a series.
-pub(in crate::detect) fn subject_of(snapshot: &Snapshot, ix: usize, series: &Series) -> (Subject, String) {
+pub(in crate::detect) fn subject_of(
+    snapshot: &Snapshot,
+    ix: usize,
+    series: &Series,
+) -> (Subject, String) {
     const PEERS: [&str; 7] = [
         "peer",
         "peer_service",
@@ -193,7 +197,9 @@ pub(in crate::detect) fn subject_of(snapshot: &Snapshot, ix: usize, series: &Ser
         .filter(|pack| pack.peers.iter().any(|p| p == "service"))
         .and_then(|_| {
             let labels = &series.labels;
-            labels.get("exported_service").or_else(|| labels.get("service"))
+            labels
+                .get("exported_service")
+                .or_else(|| labels.get("service"))
         });
     let peer = of_pack.or_else(|| PEERS.iter().find_map(|name| series.labels.get(name)));
     let subject = match peer.filter(|p| !p.is_empty() && *p != own) {
@@ -208,7 +214,11 @@ pub(in crate::detect) fn subject_of(snapshot: &Snapshot, ix: usize, series: &Ser
             route: route_of(named("endpoint")),
         },
     };
-    let instance = if pod.is_empty() { named("instance") } else { pod };
+    let instance = if pod.is_empty() {
+        named("instance")
+    } else {
+        pod
+    };
     (subject, instance.to_owned())
 }
 
@@ -277,7 +287,11 @@ fn series_member<'g>(
         .or_insert_with(|| (to_ms, BTreeMap::new()));
     members.entry(name.clone()).or_insert_with(|| Member {
         name,
-        entities: snapshot.series_entities.get(ix).cloned().unwrap_or_default(),
+        entities: snapshot
+            .series_entities
+            .get(ix)
+            .cloned()
+            .unwrap_or_default(),
         part: Part::Rows(Vec::new()),
     })
 }
@@ -331,7 +345,13 @@ fn add_requests(snapshot: &Snapshot, groups: &mut Groups) {
             ms,
             row: row as u32,
         };
-        add_row(groups, Source::AccessLog, subject, &request.instance, observation);
+        add_row(
+            groups,
+            Source::AccessLog,
+            subject,
+            &request.instance,
+            observation,
+        );
     }
 }
 
@@ -366,7 +386,11 @@ fn add_spans(snapshot: &Snapshot, groups: &mut Groups) {
 /// Lists of traces: how long the root took, by the service where it entered and its path.
 fn add_summaries(snapshot: &Snapshot, groups: &mut Groups) {
     for (row, trace) in snapshot.summaries.iter().enumerate() {
-        let Some(ms) = trace.response_ms.or(trace.duration_ms).filter(|ms| *ms >= 0.0) else {
+        let Some(ms) = trace
+            .response_ms
+            .or(trace.duration_ms)
+            .filter(|ms| *ms >= 0.0)
+        else {
             continue;
         };
         let subject = Subject {
@@ -425,7 +449,7 @@ impl Sources {
                     .buckets
                     .iter()
                     .find(|(le, _)| le * group.to_ms >= bound_ms * (1.0 - 1e-9))
-                    .or(family.buckets.last())?;
+                    .or_else(|| family.buckets.last())?;
                 bucket.1.first().copied()
             }
             Part::Native(all) => all.first().copied(),
@@ -442,14 +466,20 @@ pub(super) fn summary_series(snapshot: &Snapshot) -> Vec<(usize, f64, f64)> {
         if !series.sampling.is_raw() || series.kind == MetricKind::Counter {
             continue;
         }
-        let q = series.labels.get("quantile").and_then(|q| q.parse::<f64>().ok());
+        let q = series
+            .labels
+            .get("quantile")
+            .and_then(|q| q.parse::<f64>().ok());
         let Some(q) = q.filter(|q| (0.9..1.0).contains(q)) else {
             continue;
         };
         let Some(to_ms) = latency_unit(snapshot, ix, &series.metric) else {
             continue;
         };
-        let key = (Arc::clone(&series.metric), series.labels.without(&["quantile"]));
+        let key = (
+            Arc::clone(&series.metric),
+            series.labels.without(&["quantile"]),
+        );
         let known = best.entry(key).or_insert((ix, q, to_ms));
         // Nearest to 0.99 from below: a p99.9 of few observations is their maximum.
         let rank = |q: f64| if q <= 0.99 { q } else { 0.9 - q };
