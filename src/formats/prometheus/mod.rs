@@ -17,7 +17,12 @@ pub mod remote_read;
 mod results;
 mod rules;
 mod sampling;
+mod stamp;
 mod status;
 mod targets;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 pub mod text;
 mod values;

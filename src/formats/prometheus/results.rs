@@ -100,9 +100,14 @@ pub(super) struct Odd {
 }
 
 impl Odd {
-    /// The time of a sample.
+    /// The time of a sample, in seconds.
     pub(super) fn time(&mut self, text: &[u8]) -> Option<i64> {
-        match moment(text) {
+        self.take(moment(text))
+    }
+
+    /// The time of a sample in nanoseconds, once it is understood.
+    pub(super) fn take(&mut self, moment: Moment) -> Option<i64> {
+        match moment {
             Moment::Plain(t) => Some(t),
             Moment::OtherUnit(t, unit) => {
                 self.units += 1;
@@ -124,13 +129,13 @@ impl Odd {
         }
     }
 
-    /// Says it.
-    pub(super) fn report(&self, log: &mut Reporter) {
+    /// Says it; `due` is the unit that the format has, `form` what a sample should look like.
+    pub(super) fn report(&self, due: &str, form: &str, log: &mut Reporter) {
         if self.units > 0 {
             log.lost(
                 "time_unit",
                 format!(
-                    "the times of {} were written in {} where seconds were due; they were read as {}, so check that they lie where they should",
+                    "the times of {} were written in {} where {due} were due; they were read as {}, so check that they lie where they should",
                     count(self.units, "sample", "samples"),
                     self.unit,
                     self.unit
@@ -142,7 +147,7 @@ impl Odd {
             log.lost(
                 "bad_sample",
                 format!(
-                    "{} left out: expected [seconds, \"value\"], got {text}",
+                    "{} left out: expected {form}, got {text}",
                     count(self.bad, "sample was", "samples were")
                 ),
                 Some(locator.clone()),
@@ -318,7 +323,7 @@ impl Results {
             odd,
             ..
         } = self;
-        odd.report(log);
+        odd.report("seconds", "[seconds, \"value\"]", log);
         let fallback: Arc<str> =
             Arc::from(asked.query.as_deref().unwrap_or_else(|| stem(hints.name)));
         if let Some((t, text)) = single {

@@ -185,6 +185,25 @@ pub(super) fn moment_of(secs: f64) -> Moment {
     }
 }
 
+/// Milliseconds since the epoch, in nanoseconds, with the same care: numbers too small to be milliseconds of any year
+/// from 1973 are seconds, and those after the year 2200 finer units.
+pub(super) fn moment_of_millis(millis: f64) -> Moment {
+    let smallest = 1e11;
+    if millis.abs() >= LATEST_SECS as f64 * 1e3 {
+        return moment_of(millis);
+    }
+    let (millis, unit) = if millis != 0.0 && millis.abs() < smallest {
+        (millis * 1e3, "seconds")
+    } else {
+        (millis, "")
+    };
+    match Timestamp::from_millis(millis.round() as i64) {
+        None => Moment::Unreadable,
+        Some(t) if unit.is_empty() => Moment::Plain(t.nanos()),
+        Some(t) => Moment::OtherUnit(t.nanos(), unit),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
