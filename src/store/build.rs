@@ -62,12 +62,9 @@ pub fn build(mut parts: Vec<(Input, Batch)>) -> Snapshot {
 
 fn sort_rows(snapshot: &mut Snapshot) {
     snapshot.spans.sort_by(|a, b| {
-        (&a.trace_id, a.start, a.span_id, !a.is_segment).cmp(&(
-            &b.trace_id,
-            b.start,
-            b.span_id,
-            !b.is_segment,
-        ))
+        // Of two records of one span the finished one comes first and is kept.
+        let key = |s: &crate::model::span::Span| (s.start, s.span_id, s.duration_ms.is_none());
+        (&a.trace_id, key(a), !a.is_segment).cmp(&(&b.trace_id, key(b), !b.is_segment))
     });
     snapshot.spans.dedup_by(|later, kept| {
         kept.trace_id == later.trace_id
