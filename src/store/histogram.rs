@@ -68,7 +68,7 @@ pub fn families(snapshot: &Snapshot) -> Vec<Family> {
             for (bound, ix) in bounds {
                 match buckets.last_mut() {
                     Some((known, spellings)) if known.total_cmp(&bound).is_eq() => {
-                        spellings.push(ix)
+                        spellings.push(ix);
                     }
                     _ => buckets.push((bound, vec![ix])),
                 }

@@ -183,7 +183,9 @@ mod tests {
     #[test]
     fn other_clocks_are_wider() {
         // HZ=1000 makes the first step up to 64 ms late, HZ=100 up to 80 ms (`logs.md` §3.2).
-        let values = [1_050.0, 1_060.0, 1_064.0, 1_079.0, 1_072.0, 1_055.0, 1_061.0];
+        let values = [
+            1_050.0, 1_060.0, 1_064.0, 1_079.0, 1_072.0, 1_055.0, 1_061.0,
+        ];
         let (windows, log10_p) = best(&values, 1.0);
         assert!(log10_p < BELIEVED_LOG10_P, "{log10_p}");
         assert_eq!(windows.rung_of(1_079.0), Some(1.0));

@@ -295,7 +295,9 @@ fn the_snat_incident() {
     let found = findings(&ConnectOutliers, &snapshot);
     assert_eq!(found.len(), 1, "{found:#?}");
     let finding = &found[0];
-    if std::env::var_os("SHOW").is_some() { eprintln!("{finding:#?}"); }
+    if std::env::var_os("SHOW").is_some() {
+        eprintln!("{finding:#?}");
+    }
     assert_eq!(finding.cause.as_deref(), Some("syn_retransmit"));
     assert_eq!(finding.entities[0], "service:smartgateway");
     assert_eq!(finding.number("count"), Some(27.0));
@@ -346,7 +348,9 @@ fn a_slow_peer_has_no_rungs() {
     };
     let found = findings(&ConnectOutliers, &snapshot_of(&folder));
     assert_eq!(found.len(), 1, "{found:#?}");
-    if std::env::var_os("SHOW").is_some() { eprintln!("{:#?}", found[0]); }
+    if std::env::var_os("SHOW").is_some() {
+        eprintln!("{:#?}", found[0]);
+    }
     assert_eq!(found[0].cause.as_deref(), Some("slow_peer"));
     assert_eq!(found[0].values["rungs"], serde_json::json!({}));
     assert_eq!(found[0].number("count"), Some(86.0));
