@@ -13,7 +13,7 @@ use self::sources::{Group, Slice, Source, collect, describe};
 use crate::base::text;
 use crate::base::time::{TimeRange, Timestamp};
 use crate::base::units;
-use crate::detect::quantiles::{log10_poisson_tail, log10_stretches, maximal_stretches};
+use crate::detect::quantiles::{log10_poisson_tail, log10_stretches, maximal_stretches, trim};
 use crate::detect::{Context, Detector, Verdict};
 use crate::model::entity::{EntityType, entity_id};
 use crate::model::finding::{Finding, FindingKind, Severity};
@@ -157,6 +157,10 @@ fn scan(group: &Group, tests: f64) -> Option<Vec<Burst>> {
         let p1 = (p0 * LOOKED_FOR_RATIO).max(p0 + LOOKED_FOR_SHARE);
         let (gain, cost) = ((p1 / p0).ln(), p1 - p0);
         let mut next = maximal_stretches(slices.iter().map(|s| s.k * gain - s.n * cost));
+        let counts = |at: usize| slices.get(at).map_or((0.0, 0.0), |s| (s.n, s.k));
+        for r in &mut next {
+            *r = trim(r, counts, p0);
+        }
         // Only what is no chance leaves the baseline: to take out every lucky stretch would lower it.
         next.retain(|r| {
             let (n, k) = (requests(part(slices, r)), failed(part(slices, r)));

@@ -63,7 +63,7 @@ pub(super) fn collect(snapshot: &Snapshot) -> Vec<Group> {
     groups
         .into_iter()
         .map(|((source, metric, subject), mut slices)| {
-            slices.sort_by(|a, b| (a.end, a.start, a.row).cmp(&(b.end, b.start, b.row)));
+            slices.sort_by_key(|s| (s.end, s.start, s.row));
             Group {
                 subject,
                 source,

@@ -49,7 +49,7 @@ pub(super) struct Observation {
 impl Flow {
     /// Single latencies, put in order of their start.
     pub(super) fn exact(mut observations: Vec<Observation>) -> Self {
-        observations.sort_by(|a, b| (a.start, a.row).cmp(&(b.start, b.row)));
+        observations.sort_by_key(|o| (o.start, o.row));
         let ends = observations
             .iter()
             .map(|o| o.start.saturating_add((o.ms * 1e6) as i64))

@@ -49,7 +49,7 @@ pub(super) fn scan(series: &Series, to_ms: f64) -> Option<Vec<GaugeSpike>> {
     let mut bound = f64::INFINITY;
     for _ in 0..6 {
         let next_bound = (baseline * LEAST_RATIO).max(baseline + MADS * noise);
-        if next_bound == bound {
+        if next_bound.total_cmp(&bound).is_eq() {
             break;
         }
         bound = next_bound;

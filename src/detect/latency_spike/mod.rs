@@ -1,8 +1,9 @@
 //! `latency_spike`: a tail quantile left its baseline for a time.
 //!
 //! [`sources`] collects latencies as groups of callee, observer and route; [`scan`] tests a group's [`flow`], and
-//! [`gauge`] quantiles that came ready-made; [`report`] joins what several sources saw of one spike into one finding.
+//! [`gauge`] quantiles that came ready-made; each [`candidate`] is what one source saw; [`report`] joins what several sources saw of one spike into one finding.
 
+mod candidate;
 mod flow;
 mod gauge;
 mod report;
@@ -18,9 +19,9 @@ pub(in crate::detect) use self::route::route_of;
 pub(in crate::detect) use self::scan::complement;
 pub(in crate::detect) use self::sources::{NOT_REQUESTS, Subject, spans_are_chosen, subject_of};
 
+use self::candidate::Candidate;
 use self::flow::Flow;
-use self::report::Candidate;
-use self::scan::{Episode, Scan};
+use self::scan::Scan;
 use self::sources::{Group, Member, Source, Sources};
 use crate::detect::{Context, Detector, Verdict};
 use crate::model::finding::FindingKind;
@@ -65,7 +66,7 @@ impl Detector for LatencySpike {
             if let Some(spikes) = gauge::scan(series, to_ms) {
                 is_judged = true;
                 candidates.extend(spikes.into_iter().map(|spike| {
-                    report::of_gauge(snapshot, ix, series, (source, q, look_back), &spike)
+                    candidate::of_gauge(snapshot, ix, series, (source, q, look_back), &spike)
                 }));
             }
         }
@@ -149,7 +150,7 @@ fn judge(
     };
     let candidates = episodes
         .iter()
-        .map(|episode| report::of_flow(snapshot, sources, group, &members, &flow, episode))
+        .map(|episode| candidate::of_flow(snapshot, sources, group, &members, &flow, episode))
         .collect();
     (is_judged, candidates)
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::flow::Flow;
 use crate::base::stats;
-use crate::detect::quantiles::{log10_binomial_tail, log10_stretches, maximal_stretches};
+use crate::detect::quantiles::{log10_binomial_tail, log10_stretches, maximal_stretches, trim};
 use crate::store::histogram::Estimate;
 
 /// A spike is at least so many times its baseline: half again, the smallest rise that a graph shows clearly, and more
@@ -91,8 +91,8 @@ pub(super) enum Scan {
 /// 2. as many are no chance at the usual share: `P(Binomial(n, usual) ≥ k) × tests ≤ 0.001`;
 /// 3. the quantile is more than three scaled MADs above the median of the other windows.
 ///
-/// In both tests `n` and `k` are divided by the dispersion of the other windows (quasi-binomial, McCullagh & Nelder
-/// 1989, §4.5): slow requests come in clusters.
+/// In both tests `n` and `k` are divided by the dispersion of the other windows (quasi-likelihood, Wedderburn
+/// 1974): slow requests come in clusters.
 pub(super) fn scan(flow: &Flow, q: f64, groups: f64) -> Scan {
     let total = flow.total();
     let least = window_size(q);
@@ -118,6 +118,13 @@ pub(super) fn scan(flow: &Flow, q: f64, groups: f64) -> Scan {
         let stretches: Vec<Range<usize>> =
             maximal_stretches(beyond.iter().zip(&flow.n).map(|(k, n)| k - limit * n))
                 .into_iter()
+                .map(|r| {
+                    let counts = |at: usize| {
+                        let of = |all: &[f64]| all.get(at).copied().unwrap_or(0.0);
+                        (of(&flow.n), of(&beyond))
+                    };
+                    trim(&r, counts, usual_share.max(0.5 / total))
+                })
                 .filter(|r| {
                     let (n, k) = (sum(&flow.n, r), sum(&beyond, r));
                     k >= 3.0 && log10_binomial_tail(n, k, 1.0 - q) <= LOG10_DOUBT
@@ -135,7 +142,7 @@ pub(super) fn scan(flow: &Flow, q: f64, groups: f64) -> Scan {
         };
         let is_settled = known
             .as_ref()
-            .is_some_and(|(at, seen)| *at == bound && *seen == stretches);
+            .is_some_and(|(at, seen)| at.total_cmp(&bound).is_eq() && *seen == stretches);
         known = Some((bound, stretches));
         if is_settled {
             break;

@@ -449,7 +449,7 @@ impl Sources {
                     .buckets
                     .iter()
                     .find(|(le, _)| le * group.to_ms >= bound_ms * (1.0 - 1e-9))
-                    .or(family.buckets.last())?;
+                    .or_else(|| family.buckets.last())?;
                 bucket.1.first().copied()
             }
             Part::Native(all) => all.first().copied(),
