@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(found[0].number("series"), Some(50.0));
         assert!((found[0].number("before").unwrap() - 40.0).abs() < 1.0);
         assert!((found[0].number("ratio").unwrap() - 2.25).abs() < 0.1);
-        assert_eq!(found[0].onset.secs_f64(), 1_000.0 + 15.0 * 60.0);
+        assert_eq!(found[0].onset.nanos(), 1_900_000_000_000);
         assert!(found[0].confidence > 0.7);
     }
 

@@ -339,7 +339,7 @@ mod tests {
         assert_eq!(found.len(), 1, "{found:#?}");
         assert_eq!(found[0].number("used"), Some(1_024.0));
         assert_eq!(found[0].number("limit"), Some(1_024.0));
-        assert_eq!(found[0].onset.secs_f64(), 15.0 * 18.0);
+        assert_eq!(found[0].onset.nanos(), 270_000_000_000);
         assert_eq!(found[0].end, None);
         assert_eq!(found[0].evidence.len(), 2);
     }
@@ -353,7 +353,7 @@ mod tests {
         );
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].number("limit"), Some(100.0));
-        assert_eq!(found[0].end.map(Timestamp::secs_f64), Some(300.0));
+        assert_eq!(found[0].end, Timestamp::from_millis(300_000));
         let brief = |i: i32| if (10..12).contains(&i) { 0.99 } else { 0.3 };
         let quiet = snapshot(vec![series("pool_utilization_ratio", "a", brief)]);
         assert_eq!(check(&Saturation, &quiet), Verdict::Clear);

@@ -215,8 +215,8 @@ mod tests {
         let spike = &found[0];
         assert!((spike.number("baseline").unwrap() - 30.0).abs() < 1.0);
         assert!((spike.number("peak").unwrap() - 92.0).abs() < 3.0);
-        assert_eq!(spike.onset.secs_f64(), 1_500.0);
-        assert_eq!(spike.end.unwrap().secs_f64(), 1_680.0);
+        assert_eq!(spike.onset.nanos(), 1_500_000_000_000);
+        assert_eq!(spike.end, Timestamp::from_millis(1_680_000));
         assert_eq!(spike.number("series"), Some(2.0));
     }
 

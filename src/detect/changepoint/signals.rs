@@ -303,8 +303,9 @@ pub fn counts_requests(series: &Series, role: Option<Role>) -> bool {
             .any(|w| metric.contains(w))
 }
 
-/// Whether a series only repeats what raw series of the snapshot say: the same metric evaluated on a grid, an expression
-/// over one that was read raw, or a recording rule of one (`level:metric:operations`, the metric without `_total`:
+/// Whether a series only repeats what raw series of the snapshot say.
+///
+/// That is the same metric evaluated on a grid, an expression over one that was read raw, or a recording rule of one (`level:metric:operations`, the metric without `_total`:
 /// the naming rule of Prometheus), whose rates also fall beside every gap.
 pub fn is_shadow(snapshot: &Snapshot, series: &Series) -> bool {
     let is_raw = |metric: &str| snapshot.raw(metric).next().is_some();

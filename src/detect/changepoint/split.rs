@@ -242,7 +242,9 @@ pub(super) fn sigma_at(before: &Part, after: &Part) -> f64 {
 
 /// The statistic of a border between two parts, after correction for autocorrelation; 0 when the levels are too close.
 fn strength(ranker: &mut Ranker, v: &[f64], before: &Part, after: &Part, rho: f64) -> f64 {
-    if (after.level - before.level).abs() < MIN_SIGMAS * sigma_at(before, after) {
+    // An excursion that begins a point or two after a border leaves a part that is none.
+    let is_short = before.range.len().min(after.range.len()) < MIN_SIDE;
+    if is_short || (after.level - before.level).abs() < MIN_SIGMAS * sigma_at(before, after) {
         return 0.0;
     }
     if !is_abrupt(v, before, after) {
@@ -256,10 +258,18 @@ fn strength(ranker: &mut Ranker, v: &[f64], before: &Part, after: &Part, rho: f6
     let prefix: f64 = ranker.ranks.iter().take(k).sum();
     let (n, k) = (values.len() as f64, k as f64);
     let between = prefix * prefix * n / (k * (n - k));
-    // Short excursions lie far outside by the way they were found; ranks of a few points among many cannot say so.
+    // Short excursions lie far outside by the way they were found; ranks of a few points among many cannot say so. It
+    // takes a side that is long enough for its deviation to be known.
     let sigmas = ((after.level - before.level) / sigma_at(before, after)).abs();
-    let short = before.range.len().min(after.range.len()) as f64;
-    let by_size = short * (sigmas.min(30.0)).powi(2) / 4.0;
+    let (short, long) = (
+        before.range.len().min(after.range.len()),
+        before.range.len().max(after.range.len()),
+    );
+    let by_size = if long >= MIN_POINTS {
+        short as f64 * sigmas.min(30.0).powi(2) / 4.0
+    } else {
+        0.0
+    };
     likelihood_ratio(n, total, between).max(by_size) * (1.0 - rho) / (1.0 + rho)
 }
 
@@ -375,7 +385,7 @@ pub(super) fn refine(v: &[f64], levels: &mut Levels, resolution: f64, noise: Noi
         let reach = before.range.start + 1..after.range.end;
         let (best, earliest, latest) = best_border(v, before, after, reach);
         let (start, end) = (before.range.start, after.range.end);
-        let best = best.clamp(start + MIN_SIDE, end.saturating_sub(MIN_SIDE));
+        let best = best.min(end.saturating_sub(MIN_SIDE)).max(start + MIN_SIDE);
         if best != after.range.start {
             let (a, b) = (
                 part(v, start..best, resolution, noise),

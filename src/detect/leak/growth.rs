@@ -7,7 +7,7 @@ use crate::model::pack::Role;
 /// trend, few enough that every tooth of a usual heap falls into one.
 const BLOCKS: usize = 48;
 /// Fewest points in which a growth can be seen.
-pub const MIN_POINTS: usize = 12;
+pub(super) const MIN_POINTS: usize = 12;
 /// Fewest points of the growth itself.
 const MIN_GROWING: usize = 4;
 /// The growth in parts of where it started, at least: below, it is how a process lives.
@@ -38,29 +38,29 @@ fn least(role: Role) -> f64 {
 
 /// A growth.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Growth {
+pub(super) struct Growth {
     /// Index of the last point before it.
-    pub last_quiet: usize,
+    pub(super) last_quiet: usize,
     /// Index of its first point.
-    pub onset: usize,
+    pub(super) onset: usize,
     /// Median before it (the first value, when it grew from the start).
-    pub start_value: f64,
+    pub(super) start_value: f64,
     /// The last value.
-    pub end_value: f64,
+    pub(super) end_value: f64,
     /// Theil–Sen slope while it grew, per hour.
-    pub slope_per_h: f64,
+    pub(super) slope_per_h: f64,
     /// Kendall's τ of the envelope from the onset to where it stopped growing.
-    pub tau: f64,
+    pub(super) tau: f64,
     /// Points of the growth.
-    pub points: usize,
+    pub(super) points: usize,
     /// Whether it grew from the first point on, so that the onset lies before the recording.
-    pub from_start: bool,
+    pub(super) from_start: bool,
     /// Whether it stood still at the end.
-    pub is_plateau: bool,
+    pub(super) is_plateau: bool,
 }
 
 /// The growth in a series of finite points, times in nanoseconds; `None` when there is none.
-pub fn growth(t: &[i64], v: &[f64], role: Role) -> Option<Growth> {
+pub(super) fn growth(t: &[i64], v: &[f64], role: Role) -> Option<Growth> {
     let n = v.len();
     if n < MIN_POINTS {
         return None;

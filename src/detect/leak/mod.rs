@@ -147,7 +147,7 @@ fn last_start(context: &Context<'_>, ix: usize) -> i64 {
                 .zip(points.t.iter().skip(1))
                 .filter(|(v, _)| v[1] > v[0])
                 .map(|(_, t)| *t)
-                .last()
+                .next_back()
         })
         .max()
         .unwrap_or(i64::MIN)

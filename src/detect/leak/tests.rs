@@ -24,7 +24,7 @@ fn a_growth_is_told_with_its_onset_and_slope() {
     let found = findings(&Leak, &snapshot(vec![fds(climbing)]));
     assert_eq!(found.len(), 1);
     let leak = &found[0];
-    assert_eq!(leak.onset.secs_f64(), 255.0);
+    assert_eq!(leak.onset.nanos(), 255_000_000_000);
     assert_eq!(leak.number("start_value"), Some(10.0));
     assert_eq!(leak.number("end_value"), Some(990.0));
     assert!((leak.number("slope_per_h").unwrap() - 14_400.0).abs() < 1.0);

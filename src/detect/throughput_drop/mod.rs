@@ -61,12 +61,12 @@ impl Detector for ThroughputDrop {
             };
             for drop in drops(flow, &levels(&flow.v, noise)) {
                 let finding = finding(context.snapshot, flow, &drop);
-                // Several metrics of one entity that fall together (within a minute's slot of the first): the busiest is told.
+                // Several metrics of one entity that fall together (within three points): the busiest is told.
                 let near = found
                     .range((flow.owner.clone(), i64::MIN)..=(flow.owner.clone(), i64::MAX))
                     .map(|(key, _)| key.clone())
                     .find(|(_, at)| at.abs_diff(drop.at) <= flow.interval_nanos.unsigned_abs() * 3);
-                let key = near.unwrap_or((flow.owner.clone(), drop.at));
+                let key = near.unwrap_or_else(|| (flow.owner.clone(), drop.at));
                 if found
                     .get(&key)
                     .is_none_or(|(_, before)| drop.before > *before)
@@ -229,10 +229,15 @@ fn bins(service: &str, times: &[i64]) -> Option<Flow> {
     }
     // The first bin may begin, and the last end, in the middle of what was logged.
     let inner = 1..counts.len().saturating_sub(1).max(1);
-    for (i, count) in counts.iter().enumerate().take(inner.end).skip(inner.start) {
-        flow.since.push(first + i as i64 * width);
-        flow.t.push(first + (i as i64 + 1) * width);
-        flow.v.push(count * 1e9 / width as f64);
+    let mut since = first;
+    for (i, count) in counts.iter().enumerate() {
+        let next = since.saturating_add(width);
+        if inner.contains(&i) {
+            flow.since.push(since);
+            flow.t.push(next);
+            flow.v.push(count * 1e9 / width as f64);
+        }
+        since = next;
     }
     Some(flow)
 }

@@ -463,7 +463,7 @@ fn the_parts_of_a_dump() {
         (Some(0xc0_0018_7710), Some(0xc0_0018_7700))
     );
     // What a waiter may hold is in the frames outside the one that waits.
-    assert_eq!(first.pointers, []);
+    assert!(first.pointers.is_empty());
     assert_eq!(
         (first.wait_s, first.created_by.as_ref()),
         (Some(180.0), "main.main")
