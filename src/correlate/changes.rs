@@ -22,11 +22,24 @@ pub struct Candidate<'a> {
     pub title: &'a str,
     /// Steps in the entity graph from what it names to what the symptom is about; `None` when it names nothing known.
     pub distance: Option<usize>,
+    /// Whether its words bear on the cause, by the signature's own list; `true` where there is no such list.
+    pub bears: bool,
 }
 
-/// What a border costs more when its change names something that is not near the symptom, in nats: e to 1 against it.
-/// A change of the thing itself, or of the ground that everything stands on (it names nobody), costs nothing more.
-const FAR_PRICE: f64 = 1.0;
+impl Candidate<'_> {
+    /// What a border at this change costs beyond the common price, in nats: the prior odds against it.
+    fn price(&self) -> f64 {
+        let far = self.distance.map_or(0.0, |d| STEP_PRICE * d.min(3) as f64);
+        far + if self.bears { 0.0 } else { WORDS_PRICE }
+    }
+}
+
+/// What each step in the entity graph between a change and the symptom costs, in nats: two to one against it. A change of
+/// the thing itself, or of the ground that everything stands on (it names nobody), costs nothing.
+const STEP_PRICE: f64 = std::f64::consts::LN_2;
+
+/// What it costs a change that its words do not bear on the cause, in nats: e to 1 against it.
+const WORDS_PRICE: f64 = 1.0;
 
 /// Changes that are further from the symptom than this, seen in its own length, are not named at all.
 const REACH: f64 = 1.0;
@@ -79,12 +92,7 @@ fn best_borders(symptom: &Symptom, window: TimeRange, near: &[&Candidate<'_>]) -
     for k in 0..=near.len() {
         let mut found = (segment(None, k), None);
         for (j, known) in best.iter().enumerate().take(k) {
-            let far = if near[j].distance.is_some_and(|d| d > 1) {
-                FAR_PRICE
-            } else {
-                0.0
-            };
-            let value = known.0 + segment(Some(j), k) - price - far;
+            let value = known.0 + segment(Some(j), k) - price - near[j].price();
             if value > found.0 {
                 found = (value, Some(j));
             }
@@ -245,6 +253,7 @@ mod tests {
                 finding: f,
                 title: "x",
                 distance: None,
+                bears: true,
             })
             .collect();
         let window = TimeRange::new(

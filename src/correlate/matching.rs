@@ -1,6 +1,6 @@
 //! Holding a signature against the findings.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::base::id::stable_id;
 use crate::base::text::shorten;
@@ -94,7 +94,8 @@ struct Match<'a> {
     interval: TimeRange,
     named: Named<'a>,
     title: &'a str,
-    explains: BTreeSet<&'a str>,
+    /// In order of relevance: anchors, needs, supports, what else is covered; by time within each.
+    explains: Vec<&'a str>,
     support: Vec<Support>,
     against: Vec<Against>,
     missing: Vec<String>,
@@ -327,7 +328,7 @@ impl<'a> Match<'a> {
             .findings
             .iter()
             .filter(|f| f.severity >= Severity::Major && f.kind != FindingKind::Change)
-            .filter(|f| !self.explains.contains(f.id.as_str()))
+            .filter(|f| !self.explains.contains(&f.id.as_str()))
             .filter(|f| {
                 f.onset < self.interval.start.plus_nanos(-slack) && self.is_near(Near::Related, f)
             })
@@ -402,7 +403,11 @@ impl<'a> Match<'a> {
     }
 
     fn take(&mut self, clause: &'a Clause, met: &[&'a Finding]) {
-        self.explains.extend(met.iter().map(|f| f.id.as_str()));
+        for finding in met {
+            if !self.explains.contains(&finding.id.as_str()) {
+                self.explains.push(&finding.id);
+            }
+        }
         let strongest = met.iter().copied().max_by(|a, b| {
             let size = |f: &Finding| f.number("share").or(f.number("count")).unwrap_or(0.0);
             (a.confidence + size(a)).total_cmp(&(b.confidence + size(b)))
@@ -439,7 +444,7 @@ impl<'a> Match<'a> {
         let explained: f64 = self
             .findings
             .iter()
-            .filter(|f| self.explains.contains(f.id.as_str()))
+            .filter(|f| self.explains.contains(&f.id.as_str()))
             .map(weight)
             .sum();
         let coverage = if total_weight > 0.0 {
@@ -490,12 +495,7 @@ impl<'a> Match<'a> {
             score: units::round_to(score, 3),
             onset,
             entities,
-            explains: self
-                .findings
-                .iter()
-                .filter(|f| self.explains.contains(f.id.as_str()))
-                .map(|f| f.id.clone())
-                .collect(),
+            explains: self.explains.iter().map(|id| (*id).to_owned()).collect(),
             support: self.support,
             changes,
             against: self.against,
@@ -510,7 +510,7 @@ impl<'a> Match<'a> {
         let effects: Vec<&Finding> = if self.is_about_a_change() {
             self.findings
                 .iter()
-                .filter(|f| self.explains.contains(f.id.as_str()) && f.kind != FindingKind::Change)
+                .filter(|f| self.explains.contains(&f.id.as_str()) && f.kind != FindingKind::Change)
                 .collect()
         } else {
             self.anchors.clone()
@@ -521,6 +521,9 @@ impl<'a> Match<'a> {
             self.symptom.clone()
         };
         let ours: Vec<&String> = effects.iter().flat_map(|f| f.entities.iter()).collect();
+        let bears = regex::Regex::new(&self.signature.bears)
+            .ok()
+            .filter(|_| !self.signature.bears.is_empty());
         let candidates: Vec<Candidate<'_>> = self
             .findings
             .iter()
@@ -529,6 +532,10 @@ impl<'a> Match<'a> {
                 finding,
                 title: finding.text("what").unwrap_or(&finding.title),
                 distance: distance_to(&self.context.snapshot.graph, finding, &ours),
+                bears: bears.as_ref().is_none_or(|re| {
+                    re.is_match(finding.text("what").unwrap_or(&finding.title))
+                        || re.is_match(&finding.detail)
+                }),
             })
             .collect();
         changes::roles(&symptom, self.context.window, &candidates)

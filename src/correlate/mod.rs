@@ -47,7 +47,7 @@ pub fn hypotheses(context: &Context<'_>, findings: &[Finding]) -> Vec<Hypothesis
             .total_cmp(&a.score)
             .then_with(|| (a.onset, &a.id).cmp(&(b.onset, &b.id)))
     });
-    drop_shadowed(&mut all);
+    drop_shadowed(&mut all, findings);
     all.truncate(AT_MOST);
     for (rank, hypothesis) in (1..).zip(&mut all) {
         hypothesis.rank = rank;
@@ -70,19 +70,42 @@ pub fn weight(finding: &Finding) -> f64 {
     by_severity * finding.confidence
 }
 
-/// Leaves out hypotheses that explain nothing which a better one does not explain already, unless they score close to
-/// it: a look-alike with nothing of its own is noise at 3 a.m.
-fn drop_shadowed(sorted: &mut Vec<Hypothesis>) {
+/// Leaves out hypotheses that have nothing of their own beside a better one: a look-alike is noise at 3 a.m. One that
+/// explains nothing more and scores clearly less is left out, and so is one that only says of a change what a better one
+/// has already given that change a role for.
+fn drop_shadowed(sorted: &mut Vec<Hypothesis>, findings: &[Finding]) {
+    let weight_of = |ids: &[String], also_in: Option<&Hypothesis>| -> f64 {
+        findings
+            .iter()
+            .filter(|f| ids.contains(&f.id) && also_in.is_none_or(|h| h.explains.contains(&f.id)))
+            .map(weight)
+            .sum()
+    };
     let mut kept: Vec<Hypothesis> = Vec::new();
     for hypothesis in sorted.drain(..) {
-        let is_shadowed = kept.iter().any(|better| {
-            better.score >= ENOUGH
-                && better.score - hypothesis.score > 0.05
-                && hypothesis
-                    .explains
-                    .iter()
-                    .all(|id| better.explains.contains(id))
-        });
+        let anchor = hypothesis
+            .explains
+            .first()
+            .and_then(|id| findings.iter().find(|f| f.id == *id));
+        let change = anchor.filter(|f| f.kind == FindingKind::Change);
+        let is_shadowed = kept
+            .iter()
+            .filter(|better| better.score >= ENOUGH)
+            .any(|better| {
+                let is_told = change.is_some_and(|c| {
+                    better.changes.iter().any(|role| {
+                        role.at == c.start && c.text("what") == Some(role.title.as_str())
+                    })
+                });
+                let all = weight_of(&hypothesis.explains, None);
+                let shared = weight_of(&hypothesis.explains, Some(better));
+                (is_told && shared >= 0.5 * all)
+                    || (better.score - hypothesis.score > 0.05
+                        && hypothesis
+                            .explains
+                            .iter()
+                            .all(|id| better.explains.contains(id)))
+            });
         if !is_shadowed {
             kept.push(hypothesis);
         }

@@ -18,7 +18,7 @@ pub fn fill(template: &str, named: &Named<'_>, subject: &Subject) -> String {
         !key.is_empty()
             && key
                 .bytes()
-                .all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'.')
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'.')
     };
     let mut out = String::with_capacity(template.len() + 32);
     let mut rest = template;
@@ -92,7 +92,7 @@ pub fn plain(key: &str, value: &serde_json::Value) -> String {
             let parts: Vec<String> = map
                 .iter()
                 .filter(|(_, count)| count.as_f64().is_some_and(|c| c > 0.0))
-                .map(|(name, count)| format!("{count} at {name}"))
+                .map(|(name, count)| format!("{count} at {}", spaced(name)))
                 .collect();
             parts.join(", ")
         }
@@ -103,6 +103,14 @@ pub fn plain(key: &str, value: &serde_json::Value) -> String {
             .join(", "),
         serde_json::Value::Bool(yes) => yes.to_string(),
         serde_json::Value::Null => "unknown".to_owned(),
+    }
+}
+
+/// `3s` as `3 s`.
+fn spaced(rung: &str) -> String {
+    match rung.strip_suffix('s') {
+        Some(number) if number.parse::<f64>().is_ok() => format!("{number} s"),
+        _ => rung.to_owned(),
     }
 }
 
@@ -138,7 +146,7 @@ mod tests {
                 &named,
                 &gw
             ),
-            "0.41 % of gw: 23 at 1s, 4 at 3s, at most 3.04 s …"
+            "0.41 % of gw: 23 at 1 s, 4 at 3 s, at most 3.04 s …"
         );
     }
 }

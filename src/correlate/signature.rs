@@ -22,6 +22,9 @@ pub struct Signature {
     /// A bound of the score, for what names the place of the trouble and not its cause.
     #[serde(default = "one")]
     pub at_most: f64,
+    /// A regular expression over the words of changes that can bear on this cause; empty for any.
+    #[serde(default)]
+    pub bears: String,
     /// What must be there. The first one is the anchor: the hypothesis is about its entity and its time.
     pub needs: Vec<Clause>,
     /// What speaks for it when it is there, and is named as missing when nobody recorded it.

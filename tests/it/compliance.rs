@@ -17,7 +17,12 @@ fn page(name: &str) -> String {
 }
 
 fn hints(zone: &Zone) -> Hints<'_> {
-    Hints { name: "x", request: None, zone, log_formats: &[] }
+    Hints {
+        name: "x",
+        request: None,
+        zone,
+        log_formats: &[],
+    }
 }
 
 #[test]
@@ -25,9 +30,17 @@ fn formats_have_names_of_their_own_and_stand_in_the_docs() {
     let readme = page("README.md");
     let mut seen = BTreeSet::new();
     for format in formats::ALL {
-        assert!(seen.insert(format.id()), "two formats are called {}", format.id());
+        assert!(
+            seen.insert(format.id()),
+            "two formats are called {}",
+            format.id()
+        );
         assert!(!format.title().is_empty());
-        assert!(readme.contains(&format!("`{}`", format.id())), "README.md does not list the format {}", format.id());
+        assert!(
+            readme.contains(&format!("`{}`", format.id())),
+            "README.md does not list the format {}",
+            format.id()
+        );
     }
 }
 
@@ -54,9 +67,22 @@ fn formats_survive_what_is_not_theirs() {
         for bytes in bad {
             drop(format.sniff(&Head::new(bytes)));
             // Whatever it says, it says it with words and without a panic.
-            if let Err(error) = format.read(bytes, &hints(&zone), &mut Batch::default(), &mut Reporter::new()) {
-                assert!(!error.what.is_empty() && !error.code.is_empty(), "{}: an error without words", format.id());
-                assert!(!error.expected.is_empty(), "{}: does not say what it expected: {error}", format.id());
+            if let Err(error) = format.read(
+                bytes,
+                &hints(&zone),
+                &mut Batch::default(),
+                &mut Reporter::new(),
+            ) {
+                assert!(
+                    !error.what.is_empty() && !error.code.is_empty(),
+                    "{}: an error without words",
+                    format.id()
+                );
+                assert!(
+                    !error.expected.is_empty(),
+                    "{}: does not say what it expected: {error}",
+                    format.id()
+                );
             }
         }
     }
@@ -66,13 +92,23 @@ fn formats_survive_what_is_not_theirs() {
 fn detectors_say_what_they_do_and_answer_an_empty_incident_with_not_enough() {
     let mut kinds = BTreeSet::new();
     let snapshot = build(Vec::new());
-    let context = Context { snapshot: &snapshot, window: window(&snapshot, None, None) };
+    let context = Context {
+        snapshot: &snapshot,
+        window: window(&snapshot, None, None),
+    };
     for detector in detect::ALL {
         let word = detector.kind().word();
         assert!(kinds.insert(word), "two detectors make {word}");
-        assert!(detector.doc().len() > 80, "{word}: the doc says too little: {:?}", detector.doc());
+        assert!(
+            detector.doc().len() > 80,
+            "{word}: the doc says too little: {:?}",
+            detector.doc()
+        );
         let verdict = detector.check(&context);
-        assert!(matches!(verdict, Verdict::NotEnough(_)), "{word} answers {verdict:?} without any data");
+        assert!(
+            matches!(verdict, Verdict::NotEnough(_)),
+            "{word} answers {verdict:?} without any data"
+        );
     }
 }
 
@@ -84,29 +120,49 @@ fn the_page_on_detectors_is_made_from_their_own_words() {
     )
     .replace("\\\n", "\n");
     for detector in detect::ALL {
-        want.push_str(&format!("\n## `{}`\n\n{}\n", detector.kind().word(), detector.doc()));
+        want.push_str(&format!(
+            "\n## `{}`\n\n{}\n",
+            detector.kind().word(),
+            detector.doc()
+        ));
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/detectors.md");
     if std::env::var_os("TAILSCOPE_BLESS").is_some() {
         std::fs::write(&path, &want).unwrap();
     }
-    assert!(std::fs::read_to_string(&path).unwrap_or_default() == want, "docs/detectors.md is not what the detectors say");
+    assert!(
+        std::fs::read_to_string(&path).unwrap_or_default() == want,
+        "docs/detectors.md is not what the detectors say"
+    );
 }
 
 #[test]
 fn packs_and_signatures_are_read_whole() {
     let folder = |name: &str| -> BTreeSet<String> {
-        std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name))
-            .unwrap()
-            .map(|e| e.unwrap().file_name().into_string().unwrap())
-            .collect()
+        std::fs::read_dir(
+            Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("assets")
+                .join(name),
+        )
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect()
     };
     for (name, text) in PACKS {
         toml::from_str::<Pack>(text).unwrap_or_else(|e| panic!("{name}: {e}"));
     }
-    assert_eq!(folder("packs"), PACKS.iter().map(|(name, _)| (*name).to_owned()).collect());
+    assert_eq!(
+        folder("packs"),
+        PACKS.iter().map(|(name, _)| (*name).to_owned()).collect()
+    );
     for (name, text) in SIGNATURES {
         Signature::parse(text).unwrap_or_else(|e| panic!("{name}: {e}"));
     }
-    assert_eq!(folder("signatures"), SIGNATURES.iter().map(|(name, _)| (*name).to_owned()).collect());
+    assert_eq!(
+        folder("signatures"),
+        SIGNATURES
+            .iter()
+            .map(|(name, _)| (*name).to_owned())
+            .collect()
+    );
 }

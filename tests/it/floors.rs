@@ -18,16 +18,37 @@ const FLOORS: &[(&str, &[&str])] = &[
 ];
 
 /// Outside crates that any floor may name.
-const COMMON: &[&str] = &["std", "core", "alloc", "serde", "serde_json", "schemars", "thiserror", "rayon", "regex"];
+const COMMON: &[&str] = &[
+    "std",
+    "core",
+    "alloc",
+    "serde",
+    "serde_json",
+    "schemars",
+    "thiserror",
+    "rayon",
+    "regex",
+];
 
 /// Single files that may name a crate of another floor, with the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    ("export/parquet.rs", "polars", "writes a table of the store as Parquet (design.md §2)"),
-    ("correlate/signature.rs", "toml", "signatures are data in TOML"),
+    (
+        "export/parquet.rs",
+        "polars",
+        "writes a table of the store as Parquet (design.md §2)",
+    ),
+    (
+        "correlate/signature.rs",
+        "toml",
+        "signatures are data in TOML",
+    ),
 ];
 
 fn source_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
@@ -47,7 +68,9 @@ fn words_after<'a>(line: &'a str, marker: &str) -> Vec<&'a str> {
     line.match_indices(marker)
         .map(|(at, _)| {
             let rest = &line[at + marker.len()..];
-            rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("")
+            rest.split(|c: char| !c.is_alphanumeric() && c != '_')
+                .next()
+                .unwrap_or("")
         })
         .filter(|word| !word.is_empty())
         .collect()
@@ -58,7 +81,8 @@ fn names_crate(line: &str, name: &str) -> bool {
     line.match_indices(name).any(|(at, _)| {
         let before = line[..at].chars().next_back();
         let after = &line[at + name.len()..];
-        let starts_path = before.is_none_or(|c| !(c.is_alphanumeric() || c == '_' || c == ':' || c == '"' || c == '.'));
+        let starts_path = before
+            .is_none_or(|c| !(c.is_alphanumeric() || c == '_' || c == ':' || c == '"' || c == '.'));
         starts_path && after.starts_with("::")
     })
 }
@@ -70,10 +94,22 @@ fn a_module_uses_only_the_floors_before_it() {
     source_files(&root, &mut files);
     let mut faults = Vec::new();
     for file in &files {
-        let relative = file.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
-        let floor = relative.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
+        let relative = file
+            .strip_prefix(&root)
+            .unwrap()
+            .to_string_lossy()
+            .replace('\\', "/");
+        let floor = relative
+            .split('/')
+            .next()
+            .unwrap()
+            .trim_end_matches(".rs")
+            .to_owned();
         let Some(level) = FLOORS.iter().position(|(name, _)| *name == floor) else {
-            assert!(matches!(floor.as_str(), "lib" | "main"), "src/{relative} belongs to no floor");
+            assert!(
+                matches!(floor.as_str(), "lib" | "main"),
+                "src/{relative} belongs to no floor"
+            );
             continue;
         };
         let allowed: Vec<&str> = FLOORS[..=level].iter().map(|(name, _)| *name).collect();
@@ -95,20 +131,31 @@ fn a_module_uses_only_the_floors_before_it() {
             }
             for (owner, crates) in FLOORS {
                 for name in *crates {
-                    let excepted = EXCEPTIONS.iter().any(|(f, c, _)| *f == relative && c == name);
+                    let excepted = EXCEPTIONS
+                        .iter()
+                        .any(|(f, c, _)| *f == relative && c == name);
                     if *owner != floor && !excepted && !is_test && names_crate(line, name) {
-                        faults.push(format!("src/{relative}:{} {floor} may not name {name} (only {owner} may)", number + 1));
+                        faults.push(format!(
+                            "src/{relative}:{} {floor} may not name {name} (only {owner} may)",
+                            number + 1
+                        ));
                     }
                 }
             }
         }
     }
-    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{} faults:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
 }
 
 #[test]
 fn every_dependency_has_an_owner() {
-    let manifest = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
+    let manifest =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
     let mut inside = false;
     let mut unknown = Vec::new();
     for line in manifest.lines() {
@@ -124,14 +171,23 @@ fn every_dependency_has_an_owner() {
         }
     }
     unknown.retain(|name| {
-        !COMMON.contains(&name.as_str()) && !FLOORS.iter().any(|(_, crates)| crates.contains(&name.as_str()))
+        !COMMON.contains(&name.as_str())
+            && !FLOORS
+                .iter()
+                .any(|(_, crates)| crates.contains(&name.as_str()))
     });
-    assert!(unknown.is_empty(), "say in tests/it/floors.rs who may name: {}", unknown.join(", "));
+    assert!(
+        unknown.is_empty(),
+        "say in tests/it/floors.rs who may name: {}",
+        unknown.join(", ")
+    );
 }
 
 #[test]
 fn the_table_in_the_architecture_page_is_this_one() {
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md")).unwrap();
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md"))
+            .unwrap();
     let rows: Vec<&str> = page
         .lines()
         .filter_map(|line| line.strip_prefix("| `"))
@@ -140,7 +196,10 @@ fn the_table_in_the_architecture_page_is_this_one() {
         .filter(|name| FLOORS.iter().any(|(floor, _)| floor == name))
         .collect();
     let want: Vec<&str> = FLOORS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(rows, want, "ARCHITECTURE.md lists the floors in another order");
+    assert_eq!(
+        rows, want,
+        "ARCHITECTURE.md lists the floors in another order"
+    );
 }
 
 #[test]
@@ -153,9 +212,23 @@ fn files_stay_one_idea_long() {
         .filter_map(|file| {
             // Tests beside the code do not count: they are read apart.
             let text = std::fs::read_to_string(file).unwrap();
-            let lines = text.split("#[cfg(test)]\nmod tests").next().unwrap().lines().count();
-            (lines > 560).then(|| format!("{} has {lines} lines", file.strip_prefix(&root).unwrap().display()))
+            let lines = text
+                .split("#[cfg(test)]\nmod tests")
+                .next()
+                .unwrap()
+                .lines()
+                .count();
+            (lines > 560).then(|| {
+                format!(
+                    "{} has {lines} lines",
+                    file.strip_prefix(&root).unwrap().display()
+                )
+            })
         })
         .collect();
-    assert!(long.is_empty(), "two ideas in one file?\n{}", long.join("\n"));
+    assert!(
+        long.is_empty(),
+        "two ideas in one file?\n{}",
+        long.join("\n")
+    );
 }

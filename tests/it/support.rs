@@ -13,7 +13,11 @@ pub(crate) fn root() -> &'static Path {
 /// A path under the shared recordings, or `None`, with a word, where they are missing.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let given = std::env::var_os("TAILSCOPE_SHARED").map(PathBuf::from);
-    let found = [given, Some(root().join("../shared/data"))].into_iter().flatten().map(|r| r.join(path)).find(|p| p.exists());
+    let found = [given, Some(root().join("../shared/data"))]
+        .into_iter()
+        .flatten()
+        .map(|r| r.join(path))
+        .find(|p| p.exists());
     if found.is_none() {
         eprintln!("skipped: no shared recordings at {path}");
     }
@@ -22,7 +26,10 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
 
 /// Runs the program and reads its JSON; fails with its own words when it did not do its work (exit 0 or 5).
 pub(crate) fn run_json(arguments: &[&str]) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_tailscope")).args(arguments).output().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_tailscope"))
+        .args(arguments)
+        .output()
+        .unwrap();
     assert!(
         matches!(output.status.code(), Some(0 | 5)),
         "{arguments:?} ended with {:?}:\n{}",
