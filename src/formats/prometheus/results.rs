@@ -18,6 +18,9 @@ use crate::model::labels::Labels;
 use crate::model::prometheus::ServerFact;
 use crate::model::series::{HistogramBucket, HistogramPoint, STALE_NAN_BITS, Series, SeriesSource};
 
+/// Bytes of `[1,"1"],`.
+const SHORTEST_PAIR: usize = 8;
+
 /// One text for all labels that are spelled alike: a thousand series share most of theirs.
 #[derive(Debug, Default)]
 pub(super) struct Words(BTreeSet<Arc<str>>);
@@ -192,11 +195,14 @@ impl Results {
     }
 
     fn element(&mut self, cursor: &mut Cursor<'_>, locator: Arc<str>) -> Result<(), Stop> {
+        // As many points as the series before, but never more than the bytes that are left can hold.
+        let left = cursor.bytes().len() - cursor.at();
+        let points = self.points.min(left / SHORTEST_PAIR);
         let mut found = Found {
             name: None,
             labels: Labels::default(),
-            t: Vec::with_capacity(self.points),
-            v: Vec::with_capacity(self.points),
+            t: Vec::with_capacity(points),
+            v: Vec::with_capacity(points),
             histograms: Vec::new(),
             locator,
         };
