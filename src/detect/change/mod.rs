@@ -112,7 +112,13 @@ fn of_event(snapshot: &Snapshot, event: &Event, entities: &[String]) -> Finding 
         event.title
     );
     if !event.text.is_empty() && event.text != event.title {
-        detail = format!("{detail} {}", text::shorten(&event.text, 300));
+        let more = text::shorten(event.text.trim(), 300);
+        let stop = if more.ends_with(['.', '!', '?', '…']) {
+            ""
+        } else {
+            "."
+        };
+        detail = format!("{detail} {more}{stop}");
     }
     if !event.source.is_empty() {
         detail = format!("{detail} Said by {}.", event.source);
