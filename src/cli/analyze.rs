@@ -58,7 +58,10 @@ pub(super) fn run(command: &Analyze, out: &mut Out) -> Result<Exit, CliError> {
     .ok_or_else(|| CliError::usage("no such format"))?;
     let document = command.inputs.open(&command.span, out)?;
     let stamp = command.stamp.then(|| SystemClock.now());
-    let report = command.inputs.reading.with_jobs(|| document.report(stamp))?;
+    let report = command
+        .inputs
+        .reading
+        .with_jobs(|| document.report(stamp))?;
     let material = Material {
         report: &report,
         snapshot: &document.snapshot,

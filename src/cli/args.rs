@@ -101,8 +101,10 @@ impl Reading {
         let options = self.options()?;
         let wants_stdin = paths.iter().any(|p| p.as_os_str() == "-");
         if wants_stdin && std::io::stdin().is_terminal() {
-            return Err(CliError::usage("`-` reads standard input, which is a terminal")
-                .hint("pipe a recording in: `curl … | tailscope inspect -`"));
+            return Err(
+                CliError::usage("`-` reads standard input, which is a terminal")
+                    .hint("pipe a recording in: `curl … | tailscope inspect -`"),
+            );
         }
         let intake = self.with_jobs(|| intake::read(paths, &options, &mut std::io::stdin()))?;
         tell(&intake, out);
@@ -239,10 +241,17 @@ mod tests {
     fn log_formats_are_named() {
         let plain = log_format("main=$remote_addr $status").unwrap();
         assert_eq!(
-            (plain.name.as_str(), plain.format.as_str(), plain.escape.as_str()),
+            (
+                plain.name.as_str(),
+                plain.format.as_str(),
+                plain.escape.as_str()
+            ),
             ("main", "$remote_addr $status", "default")
         );
-        assert_eq!(log_format("j=escape=json {\"a\":$b}").unwrap().escape, "json");
+        assert_eq!(
+            log_format("j=escape=json {\"a\":$b}").unwrap().escape,
+            "json"
+        );
         for bad in ["main", "=x", "main=no variables"] {
             assert_eq!(log_format(bad).unwrap_err().exit, Exit::Usage);
         }

@@ -55,7 +55,10 @@ pub(super) fn run(command: &Export, out: &mut Out) -> Result<Exit, CliError> {
         })?;
     let document = command.inputs.open(&command.span, out)?;
     let stamp = command.stamp.then(|| SystemClock.now());
-    let report = command.inputs.reading.with_jobs(|| document.report(stamp))?;
+    let report = command
+        .inputs
+        .reading
+        .with_jobs(|| document.report(stamp))?;
     let material = Material {
         report: &report,
         snapshot: &document.snapshot,

@@ -137,7 +137,13 @@ fn range(input: &Input) -> String {
     if day(start) == day(end) {
         format!("{} {} to {}", day(start), clock(start), clock(end))
     } else {
-        format!("{} {} to {} {}", day(start), clock(start), day(end), clock(end))
+        format!(
+            "{} {} to {} {}",
+            day(start),
+            clock(start),
+            day(end),
+            clock(end)
+        )
     }
 }
 

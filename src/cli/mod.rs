@@ -249,7 +249,12 @@ mod tests {
             assert!(command.get_about().is_some(), "{}", command.get_name());
             for argument in command.get_arguments() {
                 let help = argument.get_help();
-                assert!(help.is_some(), "{} {}", command.get_name(), argument.get_id());
+                assert!(
+                    help.is_some(),
+                    "{} {}",
+                    command.get_name(),
+                    argument.get_id()
+                );
             }
         }
     }

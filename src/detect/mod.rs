@@ -110,5 +110,3 @@ pub fn run(context: &Context<'_>) -> (Vec<Finding>, Vec<NotEnough>) {
     findings.dedup_by(|a, b| a.id == b.id);
     (findings, not_enough)
 }
-#[cfg(test)]
-mod dev_all;

@@ -38,7 +38,9 @@ mod tests {
     #[test]
     fn what_is_written_reads_back_the_same() {
         let example = Example::new();
-        let bytes = Json.write(&example.material(), &Options::default()).unwrap();
+        let bytes = Json
+            .write(&example.material(), &Options::default())
+            .unwrap();
         assert!(bytes.ends_with(b"}\n"));
         let back: Report = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(back.findings, example.report.findings);

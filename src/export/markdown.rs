@@ -128,7 +128,10 @@ fn summary(out: &mut String, view: &View<'_>) {
         .unwrap_or_default();
     push(
         out,
-        &format!("- Written by {} {}{stamp}", generator.name, generator.version),
+        &format!(
+            "- Written by {} {}{stamp}",
+            generator.name, generator.version
+        ),
     );
 }
 
@@ -316,7 +319,11 @@ fn inputs(out: &mut String, view: &View<'_>) {
             .map(|w| {
                 let at = w.at.as_ref().map(|at| format!(" at {at}"));
                 let lost = if w.lossy { "**lost**: " } else { "" };
-                format!("{lost}{}{}", escaped(&w.text), escaped(&at.unwrap_or_default()))
+                format!(
+                    "{lost}{}{}",
+                    escaped(&w.text),
+                    escaped(&at.unwrap_or_default())
+                )
             })
             .collect();
         if input.warnings.len() > 3 {

@@ -60,6 +60,11 @@ mod tests {
         // The magic of the format, at both ends.
         assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
         assert_eq!(bytes, write(Some("findings")).unwrap());
-        assert!(write(Some("none")).unwrap_err().to_string().contains("samples"));
+        assert!(
+            write(Some("none"))
+                .unwrap_err()
+                .to_string()
+                .contains("samples")
+        );
     }
 }

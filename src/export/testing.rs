@@ -7,9 +7,7 @@ use crate::model::entity::{Entity, EntityType};
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::hypothesis::{Against, ChangeRole, Hypothesis, NextCheck, Role, Support};
 use crate::model::input::{Counts, Evidence, Input};
-use crate::model::report::{
-    Generator, NotEnough, Report, SCHEMA, TimelineEntry, Window,
-};
+use crate::model::report::{Generator, NotEnough, Report, SCHEMA, TimelineEntry, Window};
 use crate::store::Snapshot;
 
 pub(crate) struct Example {

@@ -126,7 +126,11 @@ impl Page<'_> {
     }
 
     fn hypothesis(&mut self, hypothesis: &Hypothesis) {
-        self.title(&format!("{}. {}", hypothesis.rank, plain(&hypothesis.title)));
+        self.title(&format!(
+            "{}. {}",
+            hypothesis.rank,
+            plain(&hypothesis.title)
+        ));
         let facts = format!(
             "score {:.2}, explains {:.0} % of what was found, since {}; {}",
             hypothesis.score,
@@ -314,12 +318,7 @@ impl Page<'_> {
         for input in self.view.damaged() {
             for warning in input.warnings.iter().filter(|w| w.lossy) {
                 let at = warning.at.as_ref().map(|at| format!(" at {at}"));
-                let text = format!(
-                    "{}{}: {}",
-                    input.path,
-                    at.unwrap_or_default(),
-                    warning.text
-                );
+                let text = format!("{}{}: {}", input.path, at.unwrap_or_default(), warning.text);
                 self.wrapped(&text, "   ! ", "     ");
             }
         }
@@ -362,7 +361,9 @@ mod tests {
         ];
         let mut from = 0;
         for part in order {
-            let at = out[from..].find(part).unwrap_or_else(|| panic!("{part} in\n{out}"));
+            let at = out[from..]
+                .find(part)
+                .unwrap_or_else(|| panic!("{part} in\n{out}"));
             from += at;
         }
     }

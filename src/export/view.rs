@@ -87,9 +87,7 @@ impl<'a> View<'a> {
             Some(_) => {
                 "Nothing explains enough: no cause below is better than a possibility".to_owned()
             }
-            None if symptoms == 0 => {
-                "Nothing unusual was found in what was read".to_owned()
-            }
+            None if symptoms == 0 => "Nothing unusual was found in what was read".to_owned(),
             None => format!(
                 "Nothing explains enough: {} and no known cause that fits",
                 count(symptoms as u64, "finding", "findings")

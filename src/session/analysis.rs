@@ -222,9 +222,8 @@ mod tests {
     #[test]
     fn a_finding_touches_the_window_when_they_share_an_instant() {
         let window = TimeRange::new(at(10), at(20));
-        let finding = |start, end: Option<i64>| {
-            Finding::new(FindingKind::Spike, "x", at(start), end.map(at))
-        };
+        let finding =
+            |start, end: Option<i64>| Finding::new(FindingKind::Spike, "x", at(start), end.map(at));
         assert!(touches(&finding(5, None), window));
         assert!(touches(&finding(10, Some(10)), window));
         assert!(!touches(&finding(5, Some(10)), window));

@@ -20,10 +20,7 @@ pub enum SessionError {
 }
 
 /// Runs `work` with `jobs` worker threads; 0 means one for each processor. Results never depend on the number.
-pub fn with_jobs<T: Send>(
-    jobs: usize,
-    work: impl FnOnce() -> T + Send,
-) -> Result<T, SessionError> {
+pub fn with_jobs<T: Send>(jobs: usize, work: impl FnOnce() -> T + Send) -> Result<T, SessionError> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(jobs)
         .thread_name(|at| format!("tailscope-worker-{at}"))

@@ -131,9 +131,7 @@ fn column(name: &str, values: Values) -> PolarsResult<Column> {
         }
         Values::Int(v) => Series::new(name.into(), v),
         Values::Float(v) => Series::new(name.into(), v),
-        Values::Time(v) => {
-            Series::new(name.into(), v).cast(&data_type(ColumnType::Time))?
-        }
+        Values::Time(v) => Series::new(name.into(), v).cast(&data_type(ColumnType::Time))?,
     };
     Ok(series.into_column())
 }
@@ -309,9 +307,18 @@ mod tests {
     #[test]
     fn wrong_names_list_the_right_ones() {
         let table = ask("SELECT * FROM sample").unwrap_err();
-        assert!(table.hints.iter().any(|h| h.contains("samples")), "{table:?}");
+        assert!(
+            table.hints.iter().any(|h| h.contains("samples")),
+            "{table:?}"
+        );
         let column = ask("SELECT valu FROM samples").unwrap_err();
-        assert!(column.hints.iter().any(|h| h.contains("series_id, t, value")), "{column:?}");
+        assert!(
+            column
+                .hints
+                .iter()
+                .any(|h| h.contains("series_id, t, value")),
+            "{column:?}"
+        );
         assert!(!column.what.contains('\n'));
         let syntax = ask("SELEKT 1").unwrap_err();
         assert!(!syntax.hints.is_empty());
@@ -320,7 +327,9 @@ mod tests {
     #[test]
     fn parquet_reads_back() {
         let bytes = ask("SELECT * FROM samples").unwrap().parquet().unwrap();
-        let frame = ParquetReader::new(std::io::Cursor::new(bytes)).finish().unwrap();
+        let frame = ParquetReader::new(std::io::Cursor::new(bytes))
+            .finish()
+            .unwrap();
         assert_eq!(frame.height(), 3);
         assert_eq!(frame.columns()[1].dtype(), &data_type(ColumnType::Time));
     }

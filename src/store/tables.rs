@@ -62,13 +62,19 @@ impl Column {
                 .get(row)
                 .and_then(Option::as_deref)
                 .map_or(Value::Null, Value::from),
-            Self::Int(v) => v.get(row).copied().flatten().map_or(Value::Null, Value::from),
-            Self::Float(v) => v.get(row).copied().flatten().map_or(Value::Null, Value::from),
-            Self::Time(v) => v
+            Self::Int(v) => v
                 .get(row)
                 .copied()
                 .flatten()
-                .map_or(Value::Null, |t| Timestamp::from_nanos(t).to_rfc3339().into()),
+                .map_or(Value::Null, Value::from),
+            Self::Float(v) => v
+                .get(row)
+                .copied()
+                .flatten()
+                .map_or(Value::Null, Value::from),
+            Self::Time(v) => v.get(row).copied().flatten().map_or(Value::Null, |t| {
+                Timestamp::from_nanos(t).to_rfc3339().into()
+            }),
         }
     }
 }
@@ -147,7 +153,11 @@ fn float<T>(rows: &[T], value: impl Fn(&T) -> Option<f64>) -> Column {
 }
 
 fn time<T>(rows: &[T], value: impl Fn(&T) -> Option<Timestamp>) -> Column {
-    Column::Time(rows.iter().map(|row| value(row).map(Timestamp::nanos)).collect())
+    Column::Time(
+        rows.iter()
+            .map(|row| value(row).map(Timestamp::nanos))
+            .collect(),
+    )
 }
 
 fn json<T>(rows: &[T], value: impl Fn(&T) -> String) -> Column {
@@ -353,7 +363,11 @@ fn findings(rows: &[Finding]) -> Vec<Column> {
         json(rows, |f| f.detail.clone()),
         json(rows, |f| as_json(&f.entities)),
         json(rows, |f| as_json(&f.values)),
-        Column::Text(rows.iter().map(|f| f.cause.as_deref().map(Arc::from)).collect()),
+        Column::Text(
+            rows.iter()
+                .map(|f| f.cause.as_deref().map(Arc::from))
+                .collect(),
+        ),
         json(rows, |f| as_json(&f.evidence)),
     ]
 }

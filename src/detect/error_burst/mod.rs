@@ -73,7 +73,8 @@ impl Detector for ErrorBurst {
             .collect();
         // The best source first; it gives the numbers.
         bursts.sort_by(|(a, x), (b, y)| {
-            (a.source, &a.subject, x.start, &a.metric).cmp(&(b.source, &b.subject, y.start, &b.metric))
+            (a.source, &a.subject, x.start, &a.metric)
+                .cmp(&(b.source, &b.subject, y.start, &b.metric))
         });
         let mut joined: Vec<Vec<(&Group, Burst)>> = Vec::new();
         for (group, burst) in bursts {
@@ -139,7 +140,11 @@ fn scan(group: &Group, tests: f64) -> Option<Vec<Burst>> {
     let failing = slices.iter().filter(|s| s.k > 0.0).count() as f64;
     let tests = log10_stretches(failing) + tests.max(1.0).log10();
     // So few windows that ten failures fall into each if they are spread evenly: then its share is known to a third.
-    let windows = windows(slices, 0..slices.len(), total / (failures / 10.0).clamp(4.0, WINDOWS));
+    let windows = windows(
+        slices,
+        0..slices.len(),
+        total / (failures / 10.0).clamp(4.0, WINDOWS),
+    );
     let mut shares: Vec<f64> = windows
         .iter()
         .map(|w| failed(part(slices, w)) / requests(part(slices, w)))
@@ -166,7 +171,12 @@ fn scan(group: &Group, tests: f64) -> Option<Vec<Burst>> {
         }
         let is_settled = next == stretches;
         stretches = next;
-        usual = (failures - stretches.iter().map(|r| failed(part(slices, r))).sum::<f64>()) / outside;
+        usual = (failures
+            - stretches
+                .iter()
+                .map(|r| failed(part(slices, r)))
+                .sum::<f64>())
+            / outside;
         if is_settled {
             break;
         }
@@ -188,7 +198,10 @@ fn judge(slices: &[Slice], stretches: &[Range<usize>], tests: f64) -> Vec<Burst>
         (Timestamp::from_nanos(first), Timestamp::from_nanos(last))
     };
     let (first, last) = span(&(0..slices.len()));
-    let burst_secs: f64 = stretches.iter().map(|r| span(r).1.secs_since(span(r).0)).sum();
+    let burst_secs: f64 = stretches
+        .iter()
+        .map(|r| span(r).1.secs_since(span(r).0))
+        .sum();
     let bursts = stretches.iter().map(|r| {
         let (n, k) = (requests(part(slices, r)), failed(part(slices, r)));
         let (start, end) = span(r);
@@ -273,7 +286,10 @@ fn finding(snapshot: &Snapshot, seen: &[(&Group, Burst)]) -> Option<Finding> {
     let mut kinds: BTreeMap<String, f64> = BTreeMap::new();
     for (group, burst) in seen {
         let mut evidence = Vec::new();
-        for slice in part(&group.slices, &burst.slices).iter().filter(|s| s.k > 0.0) {
+        for slice in part(&group.slices, &burst.slices)
+            .iter()
+            .filter(|s| s.k > 0.0)
+        {
             let (entities, place, what) = describe(snapshot, group, slice);
             if std::ptr::eq(*group, seen[0].0) {
                 *kinds.entry(what).or_default() += slice.k;
@@ -332,7 +348,10 @@ fn finding(snapshot: &Snapshot, seen: &[(&Group, Burst)]) -> Option<Finding> {
 fn title(whom: &str, burst: &Burst, against_time: bool, share: f64, usual_share: f64) -> String {
     let count = units::number(burst.k.round());
     if against_time {
-        format!("{count} failures of {whom} in {}", units::secs(burst.secs()))
+        format!(
+            "{count} failures of {whom} in {}",
+            units::secs(burst.secs())
+        )
     } else {
         format!(
             "{} of requests to {whom} failed ({count} of {}), against {} before and after",

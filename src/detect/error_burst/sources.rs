@@ -107,7 +107,10 @@ fn failed(series: &Series) -> Option<bool> {
     if let Some(value) = labels.get("grpc_code") {
         return Some(GRPC.contains(&value));
     }
-    if let Some(value) = ["result", "outcome"].iter().find_map(|name| labels.get(name)) {
+    if let Some(value) = ["result", "outcome"]
+        .iter()
+        .find_map(|name| labels.get(name))
+    {
         return Some(is_word_of_failure(value));
     }
     let value = labels.get("error")?;
@@ -333,7 +336,9 @@ pub(super) fn describe(
             let Some(trace) = snapshot.summaries.get(row) else {
                 return Default::default();
             };
-            let status = trace.http_status.map_or_else(String::new, |s| s.to_string());
+            let status = trace
+                .http_status
+                .map_or_else(String::new, |s| s.to_string());
             let what = format!("{status} {}", route_of(&trace.http_url));
             let quote = format!("{} {status} fault", trace.http_url);
             let locator = format!("trace {}", trace.trace_id);

@@ -160,7 +160,11 @@ pub(super) fn unit_ms(unit: &str) -> Option<f64> {
 }
 
 /// Subject and instance of a series.
-pub(in crate::detect) fn subject_of(snapshot: &Snapshot, ix: usize, series: &Series) -> (Subject, String) {
+pub(in crate::detect) fn subject_of(
+    snapshot: &Snapshot,
+    ix: usize,
+    series: &Series,
+) -> (Subject, String) {
     const PEERS: [&str; 7] = [
         "peer",
         "peer_service",

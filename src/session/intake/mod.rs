@@ -77,9 +77,7 @@ pub fn read(arguments: &[PathBuf], options: &Options, stdin: &mut dyn Read) -> I
             .into_par_iter()
             .map(|leaf| read_leaf(leaf, &sidecars, options)),
     );
-    parts.sort_by(|a, b| {
-        (&a.input.path, &a.input.sha256).cmp(&(&b.input.path, &b.input.sha256))
-    });
+    parts.sort_by(|a, b| (&a.input.path, &a.input.sha256).cmp(&(&b.input.path, &b.input.sha256)));
     drop_copies(&mut parts);
     name_inputs(&mut parts);
     note_far_clocks(&mut parts);

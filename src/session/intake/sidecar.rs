@@ -85,9 +85,7 @@ impl Sidecars {
     /// For leaves at these locations (sidecars among them).
     pub(super) fn new<'a>(locations: impl Iterator<Item = &'a str>) -> Self {
         Self {
-            locations: locations
-                .map(|l| unpacked_name(l).to_owned())
-                .collect(),
+            locations: locations.map(|l| unpacked_name(l).to_owned()).collect(),
             ..Self::default()
         }
     }
@@ -134,15 +132,18 @@ impl Sidecars {
                 if !columns.contains(&wanted) || !columns.contains(&"start") {
                     return None;
                 }
-                let rows = text.lines().skip(1).filter(|l| !l.trim().is_empty()).count();
+                let rows = text
+                    .lines()
+                    .skip(1)
+                    .filter(|l| !l.trim().is_empty())
+                    .count();
                 let what = if kind == Kind::Runs {
                     "names load runs"
                 } else {
                     "names the steps of an experiment"
                 };
-                let why = format!(
-                    "{what} ({rows} of them); this version does not compare runs yet"
-                );
+                let why =
+                    format!("{what} ({rows} of them); this version does not compare runs yet");
                 log.note("sidecar", why, None);
             }
             Kind::Nginx => {
@@ -167,7 +168,9 @@ impl Sidecars {
                     Ok(value) => value,
                     Err(error) => {
                         let at = format!("line {} column {}", error.line(), error.column());
-                        let why = format!("this sidecar is not whole JSON ({error}); what it says of other files is not known: mend it or take it away");
+                        let why = format!(
+                            "this sidecar is not whole JSON ({error}); what it says of other files is not known: mend it or take it away"
+                        );
                         log.lost("bad_sidecar", why, Some(at));
                         return Some(());
                     }
@@ -425,13 +428,24 @@ mod tests {
 
     #[test]
     fn a_mapping_finds_files_beside_it_and_in_a_folder_of_it() {
-        let mut s = sidecars(&["/r/up.json", "/r/responses/down.json.gz", "/r/requests.json"]);
+        let mut s = sidecars(&[
+            "/r/up.json",
+            "/r/responses/down.json.gz",
+            "/r/requests.json",
+        ]);
         let mut log = Reporter::new();
-        let text = br#"{"up.json":{"method":"GET","path":"/api/v1/query?query=up","at":1796045935.732},
+        let text =
+            br#"{"up.json":{"method":"GET","path":"/api/v1/query?query=up","at":1796045935.732},
             "down.json":{"method":"GET","path":"/api/v1/query","params":{"query":"a b"}},
             "gone.json":{"path":"/x"}}"#;
-        s.take(Kind::Requests, "requests.json", "/r/requests.json", text, &mut log)
-            .unwrap();
+        s.take(
+            Kind::Requests,
+            "requests.json",
+            "/r/requests.json",
+            text,
+            &mut log,
+        )
+        .unwrap();
         let up = s.request("/r/up.json").unwrap();
         assert_eq!(up.path, "/api/v1/query?query=up");
         assert_eq!(up.at.unwrap().nanos(), 1_796_045_935_732_000_000);
@@ -440,7 +454,11 @@ mod tests {
             "/api/v1/query?query=a%20b"
         );
         assert!(!log.is_lossy());
-        assert!(log.into_warnings().iter().any(|w| w.code == "sidecar_names_nothing"));
+        assert!(
+            log.into_warnings()
+                .iter()
+                .any(|w| w.code == "sidecar_names_nothing")
+        );
     }
 
     #[test]
@@ -448,8 +466,14 @@ mod tests {
         let mut s = sidecars(&["/r/profiles/a.txt", "/r/profiles/meta.json"]);
         let text = br#"[{"file":"profiles/a.txt","target":"gw:10254","request":"/debug/pprof/goroutine?debug=2","start":"2026-11-30T14:29:10.866Z"}]"#;
         assert_eq!(kind_of("/r/profiles/meta.json", text), Some(Kind::Manifest));
-        s.take(Kind::Manifest, "", "/r/profiles/meta.json", text, &mut Reporter::new())
-            .unwrap();
+        s.take(
+            Kind::Manifest,
+            "",
+            "/r/profiles/meta.json",
+            text,
+            &mut Reporter::new(),
+        )
+        .unwrap();
         let hint = s.request("/r/profiles/a.txt").unwrap();
         assert_eq!(hint.target.as_deref(), Some("gw:10254"));
         assert_eq!(hint.at.unwrap().to_rfc3339(), "2026-11-30T14:29:10.866Z");
@@ -459,8 +483,14 @@ mod tests {
     fn a_window_says_what_is_wrong_with_it() {
         let mut s = sidecars(&[]);
         let mut log = Reporter::new();
-        s.take(Kind::Window, "w", "/w", br#"{"start":1397088240,"end":"soon"}"#, &mut log)
-            .unwrap();
+        s.take(
+            Kind::Window,
+            "w",
+            "/w",
+            br#"{"start":1397088240,"end":"soon"}"#,
+            &mut log,
+        )
+        .unwrap();
         assert!(log.is_lossy());
         assert_eq!(s.windows[0].start.unwrap().secs_f64(), 1_397_088_240.0);
         let cut = s.take(Kind::Window, "w", "/w", b"{\"start\":", &mut log);

@@ -157,9 +157,10 @@ impl<'a> Unpacker<'a> {
             outer @ (Packing::Gzip | Packing::Zstd) => {
                 let mut unpacked = Vec::new();
                 // Damage shows again, and is told, when the whole of it is read.
-                drop(decoder(outer, &head).map(|d| {
-                    d.take(HEAD_BYTES as u64).read_to_end(&mut unpacked)
-                }));
+                drop(
+                    decoder(outer, &head)
+                        .map(|d| d.take(HEAD_BYTES as u64).read_to_end(&mut unpacked)),
+                );
                 (packing(&unpacked), unpacked)
             }
             outer => (outer, head),
@@ -457,7 +458,9 @@ pub(super) fn load(bytes: Vec<u8>, limits: &Limits) -> Result<Loaded, Problem> {
         }
         if let Err(error) = outcome {
             if unpacked.is_empty() {
-                let why = format!("damaged or cut-off compression, nothing of it can be read: {error}; copy it again");
+                let why = format!(
+                    "damaged or cut-off compression, nothing of it can be read: {error}; copy it again"
+                );
                 return Err(Problem::lost("bad_compression", why));
             }
             loaded.log.lost(

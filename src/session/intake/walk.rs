@@ -137,11 +137,7 @@ impl Walk<'_> {
         };
         let base: PathBuf = as_named
             .components()
-            .take_while(|c| {
-                !c.as_os_str()
-                    .to_string_lossy()
-                    .contains(['*', '?', '['])
-            })
+            .take_while(|c| !c.as_os_str().to_string_lossy().contains(['*', '?', '[']))
             .collect();
         let before = self.found.len();
         // An entry that cannot be looked at is an unreadable folder on the way, not a match.
@@ -243,10 +239,9 @@ impl Walk<'_> {
                 "not_a_file",
                 "a pipe, socket or device: name it on the command line to read it",
             )),
-            Err(error) => What::Problem(Problem::lost(
-                "unreadable",
-                format!("cannot read: {error}"),
-            )),
+            Err(error) => {
+                What::Problem(Problem::lost("unreadable", format!("cannot read: {error}")))
+            }
         };
         self.push(relative, place, false, what);
         None
