@@ -293,12 +293,10 @@ fn by_log(first: &str, most: &Test<'_>, any: &Test<'_>) -> Option<Known> {
     if any(&|l| l.starts_with("__CURSOR=")) {
         return Some(("a systemd journal in its export format", ""));
     }
-    let elb = first.split(' ').nth(1).unwrap_or("");
-    if first.split(' ').count() >= 12
-        && elb.contains('T')
-        && elb.ends_with('Z')
-        && first.contains("HTTP/")
-    {
+    // The time stands first in a classic load balancer's line, behind the type in an application load balancer's.
+    let is_time = |word: &str| word.contains('T') && word.ends_with('Z');
+    let has_time = first.split(' ').take(2).any(is_time);
+    if first.split(' ').count() >= 12 && has_time && first.contains("HTTP/") {
         return Some(("an access log of AWS load balancers", ""));
     }
     // `Nov 30 14:09:12 host ident[12]: …`.

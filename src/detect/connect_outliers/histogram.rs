@@ -19,6 +19,9 @@ const MOST_SURE: f64 = 0.5;
 /// Fewer slow connects than this are the noise of any machine.
 const FEWEST: f64 = 3.0;
 
+/// So many samples are quoted.
+const QUOTED: usize = 3;
+
 /// A service that its histograms name, with what they count.
 #[derive(Debug, Clone)]
 pub(super) struct Buckets {
@@ -132,6 +135,7 @@ fn add(into: &mut Buckets, mut more: Buckets) {
     }
     into.recorded_to = into.recorded_to.max(more.recorded_to);
     into.evidence.append(&mut more.evidence);
+    into.evidence.truncate(QUOTED);
     for id in more.entities {
         if !into.entities.contains(&id) {
             into.entities.push(id);
@@ -188,7 +192,7 @@ fn read(
             if slow > 0.0 {
                 buckets.first = buckets.first.min(from);
                 buckets.last = buckets.last.max(t);
-                if buckets.evidence.len() < 2 {
+                if buckets.evidence.len() < QUOTED {
                     let quote = format!("{slow} connects above {}", units::ms(*bound_ms));
                     buckets
                         .evidence

@@ -299,6 +299,12 @@ fn the_snat_incident() {
     let finding = &found[0];
     assert_eq!(finding.cause.as_deref(), Some("syn_retransmit"));
     assert_eq!(finding.entities[0], "service:smartgateway");
+    let others = ["histogram", "also shown by traces"];
+    assert!(
+        others.iter().all(|o| finding.detail.contains(o)),
+        "{}",
+        finding.detail
+    );
     assert_eq!(finding.number("count"), Some(27.0));
     assert_eq!((rung(finding, "1s"), rung(finding, "3s")), (23, 4));
     assert_eq!(finding.text("ladder"), Some("classic"));
@@ -366,4 +372,20 @@ fn the_limits_of_nginx_multivalue() {
         "three at 1 s, three at 5 s"
     );
     assert!(found[0].title.contains("1 s and 5 s"), "{}", found[0].title);
+}
+
+#[test]
+fn recordings_without_slow_connects_have_none() {
+    for case in [
+        "prom-cases/01-healthy/input",
+        "prom-cases/02-hang-timeout/input",
+        "prom-cases/22-p99-spike/input",
+        "incidents/ingress-metrics-lock/input",
+    ] {
+        let Some(folder) = shared_data(case) else {
+            return;
+        };
+        let found = findings(&ConnectOutliers, &snapshot_of(&folder));
+        assert_eq!(found, [], "{case}");
+    }
 }
