@@ -617,6 +617,10 @@ proptest! {
         }
         read_all(&bytes);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn generated_dumps_give_their_counts_back(
