@@ -126,11 +126,10 @@ fn growths<'a>(dumps: &[&'a Profile]) -> Vec<Growth<'a>> {
         }
     }
     let own = dumps.iter().find_map(|d| wait::own_module(d));
-    let locks: BTreeSet<&str> = dumps
-        .iter()
-        .flat_map(|d| place::told(d))
-        .map(|place| place.user_site)
-        .collect();
+    let mut locks: BTreeSet<&str> = BTreeSet::new();
+    for dump in dumps {
+        locks.extend(place::Places::of(dump).told().map(|place| place.user_site));
+    }
     let mut found: Vec<Growth<'a>> = counts
         .into_values()
         .filter(|(counts, _)| grows(counts))

@@ -10,6 +10,9 @@ use crate::model::profile::{Profile, StackGroup, WaitClass};
 /// How many locks of a place are tried, the most wanted first.
 const MAX_TRIED: usize = 8;
 
+/// How many holders that wait themselves are followed.
+const MAX_CHAIN: usize = 64;
+
 /// How the holder was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
@@ -81,7 +84,8 @@ fn follow<'a>(profile: &'a Profile, lock: u64, first: &'a StackGroup) -> Holder<
             holder.is_cycle = true;
             break;
         }
-        let Some(group) = by_object(profile, next) else {
+        let Some(group) = by_object(profile, next).filter(|_| holder.chain.len() < MAX_CHAIN)
+        else {
             break;
         };
         holder.chain.push(next);

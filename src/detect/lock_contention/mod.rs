@@ -14,7 +14,7 @@ use crate::model::entity::{EntityType, entity_id};
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::profile::{Profile, WaitClass};
 use holder::{By, Holder};
-use place::{Place, short};
+use place::{Place, Places, short};
 
 /// Goroutines that wait for one lock.
 pub struct LockContention;
@@ -43,18 +43,24 @@ impl Detector for LockContention {
         if dumps.is_empty() {
             return Verdict::NotEnough(without_dumps(context));
         }
-        let told: Vec<(&Profile, Vec<Place<'_>>)> = dumps
-            .iter()
-            .map(|dump| (*dump, place::told(dump)))
-            .collect();
+        let looked: Vec<(&Profile, Places<'_>)> =
+            dumps.iter().map(|dump| (*dump, Places::of(dump))).collect();
         let mut findings = Vec::new();
-        for (dump, places) in &told {
+        for (dump, places) in &looked {
             if dump.t.is_some_and(|t| !context.window.contains(t)) {
                 continue;
             }
-            for place in places {
-                let story = Story::of(context, &told, dump, place);
+            let first = findings.len();
+            for place in places.told() {
+                let story = Story::of(context, &looked, dump, place);
                 findings.push(finding(context, dump, place, &story));
+            }
+            if let (true, Some(finding)) = (places.more > 0, findings.get_mut(first)) {
+                let more = count(places.more as u64, "place", "places");
+                finding.detail = format!(
+                    "{} {more} more with long waits are not listed.",
+                    finding.detail
+                );
             }
         }
         Verdict::of(findings)
@@ -94,7 +100,7 @@ struct Story {
 impl Story {
     fn of(
         context: &Context<'_>,
-        told: &[(&Profile, Vec<Place<'_>>)],
+        looked: &[(&Profile, Places<'_>)],
         dump: &Profile,
         at: &Place<'_>,
     ) -> Self {
@@ -108,25 +114,25 @@ impl Story {
         };
         let Some(t) = dump.t else { return story };
         let key = place::process_key(snapshot, dump);
-        let mut siblings: Vec<(Timestamp, &Profile, bool)> = told
+        let mut siblings: Vec<(Timestamp, &Profile, &Places<'_>, bool)> = looked
             .iter()
             .filter(|(other, _)| place::process_key(snapshot, other) == key)
             .filter_map(|(other, places)| {
-                let has = places.iter().any(|p| p.user_site == at.user_site);
-                Some((other.t?, *other, has))
+                let has = places.told().any(|p| p.user_site == at.user_site);
+                Some((other.t?, *other, places, has))
             })
             .collect();
-        siblings.sort_by_key(|(t, other, _)| (*t, other.input));
+        siblings.sort_by_key(|(t, other, ..)| (*t, other.input));
         story.end = siblings
             .iter()
-            .find(|(when, _, has)| *when > t && !has)
+            .find(|(when, .., has)| *when > t && !has)
             .map(|(when, ..)| *when);
         // The first dump of the unbroken run that this one belongs to, and the one before it.
         let here = siblings.iter().filter(|(when, ..)| *when <= t).count();
         let before = siblings.get(..here).unwrap_or_default();
         let first = before
             .iter()
-            .rposition(|(when, _, has)| *when < t && !has)
+            .rposition(|(when, .., has)| *when < t && !has)
             .map_or(0, |at| at + 1);
         let last_clear = first
             .checked_sub(1)
@@ -139,13 +145,9 @@ impl Story {
             story.onset = story.onset.min(*seen);
         }
         let encoding = place::encoding(snapshot, dump);
-        for (when, other, _) in &siblings {
+        for (when, other, places, _) in &siblings {
             if place::encoding(snapshot, other) == encoding {
-                let places = place::all(other);
-                let waiting = places
-                    .iter()
-                    .find(|p| p.user_site == at.user_site)
-                    .map_or(0.0, |p| p.waiting);
+                let waiting = places.at(at.user_site).map_or(0.0, |p| p.waiting);
                 story.course.push(format!(
                     "{} at {}",
                     grouped(waiting as u64),
@@ -243,7 +245,7 @@ fn title(dump: &Profile, place: &Place<'_>) -> String {
         1 => "one lock".to_owned(),
         n => format!("{n} locks"),
     };
-    let verb = if place.waiting == 1.0 {
+    let verb = if place.waiting as u64 == 1 {
         "waits"
     } else {
         "wait"

@@ -44,7 +44,7 @@ impl Place<'_> {
 }
 
 /// Every place with waiters, the largest first. The groups of one user frame are one place (`profiles.md` §6).
-pub(in crate::detect) fn all(profile: &Profile) -> Vec<Place<'_>> {
+fn all(profile: &Profile) -> Vec<Place<'_>> {
     let own = wait::own_module(profile);
     let mut places: BTreeMap<&str, Place<'_>> = BTreeMap::new();
     let mut handoffs: BTreeMap<&str, f64> = BTreeMap::new();
@@ -99,19 +99,51 @@ pub(in crate::detect) fn all(profile: &Profile) -> Vec<Place<'_>> {
     places
 }
 
-/// The places that are told: when the lock waits of the dump are many (20 and a tenth of all goroutines), those with a
-/// tenth of them; and every place where somebody has waited for a minute.
-pub(in crate::detect) fn told(profile: &Profile) -> Vec<Place<'_>> {
-    let places = all(profile);
-    let waiting: f64 = places.iter().map(|p| p.waiting).sum();
-    let are_many = waiting >= MIN_WAITING && waiting >= MIN_SHARE * profile.total;
-    places
-        .into_iter()
-        .filter(|place| {
+/// At most this many places of one dump are told; the first says how many more there are. A process that stands still
+/// has waits everywhere, and the largest lead to the others.
+const MAX_TOLD: usize = 12;
+
+/// The places of a dump, and which of them are told.
+#[derive(Debug)]
+pub(in crate::detect) struct Places<'a> {
+    /// Every place with waiters, the largest first.
+    pub(in crate::detect) all: Vec<Place<'a>>,
+    /// Indices of those that are told.
+    pub(in crate::detect) told: Vec<usize>,
+    /// How many more would be told if there were not so many.
+    pub(in crate::detect) more: usize,
+}
+
+impl<'a> Places<'a> {
+    /// Told are, when the lock waits of the dump are many (20 and a tenth of all goroutines), the places with a tenth of
+    /// them; and every place where somebody has waited for a minute.
+    pub(in crate::detect) fn of(profile: &'a Profile) -> Self {
+        let all = all(profile);
+        let waiting: f64 = all.iter().map(|p| p.waiting).sum();
+        let are_many = waiting >= MIN_WAITING && waiting >= MIN_SHARE * profile.total;
+        let is_told = |place: &Place<'_>| {
             (are_many && place.waiting >= MIN_SHARE * waiting)
                 || place.longest_wait_s.is_some_and(|s| s >= LONG_WAIT_S)
-        })
-        .collect()
+        };
+        let mut told: Vec<usize> = (0..)
+            .zip(&all)
+            .filter(|(_, p)| is_told(p))
+            .map(|(n, _)| n)
+            .collect();
+        let more = told.len().saturating_sub(MAX_TOLD);
+        told.truncate(MAX_TOLD);
+        Self { all, told, more }
+    }
+
+    /// The places that are told.
+    pub(in crate::detect) fn told(&self) -> impl Iterator<Item = &Place<'a>> {
+        self.told.iter().filter_map(|n| self.all.get(*n))
+    }
+
+    /// The place of a user frame.
+    pub(in crate::detect) fn at(&self, user_site: &str) -> Option<&Place<'a>> {
+        self.all.iter().find(|p| p.user_site == user_site)
+    }
 }
 
 /// What tells processes apart: the name of the process, or, where nothing names it, the folder of the dump. Dumps that

@@ -7,8 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::goroutines::{self, Goroutine, State};
+use super::lines::{
+    Words, bracket, call_of, first_word, header_start, leading_number, looks_like_frame, place_of,
+};
+use super::origin;
 use super::stacks::{Kind, ROOT, Role, Stacks};
-use super::{bracket, origin};
 use crate::base::reporter::Reporter;
 use crate::base::text::{count, decode};
 use crate::formats::{Format, FormatError, Head, Hints, Sniff};
@@ -78,22 +81,6 @@ impl Format for GoStackDump {
         out.profiles.push(dump.into_profile(hints));
         Ok(())
     }
-}
-
-/// Where a header begins in a line: behind whatever a log put before it. Lines have no blanks at their ends.
-fn header_start(line: &[u8]) -> Option<usize> {
-    if !line.ends_with(b"]:") {
-        return None;
-    }
-    let start = if line.starts_with(b"goroutine ") {
-        0
-    } else {
-        memchr::memmem::find(line, b"goroutine ")?
-    };
-    let rest = line.get(start + b"goroutine ".len()..)?;
-    let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-    let (before, _) = bracket(rest)?;
-    (digits > 0 && before.get(digits) == Some(&b' ')).then_some(start)
 }
 
 /// Where the reader stands in a block.
@@ -469,88 +456,5 @@ impl<'a> Dump<'a> {
                 &self.pointers,
             ),
         }
-    }
-}
-
-/// A number at the start of a text.
-fn leading_number(text: &[u8]) -> Option<u64> {
-    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
-    std::str::from_utf8(text.get(..digits)?).ok()?.parse().ok()
-}
-
-/// `function(arguments)`, split at the last `(`: names hold parentheses too.
-fn call_of(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let inner = line.strip_suffix(b")")?;
-    let open = memchr::memrchr(b'(', inner)?;
-    let (name, arguments) = inner.split_at_checked(open)?;
-    (!name.is_empty()).then_some((name, arguments.get(1..).unwrap_or_default()))
-}
-
-/// `file:line` of an indented line, without ` +0x…` and ` fp=…`.
-fn place_of(line: &[u8]) -> Option<&[u8]> {
-    let cut = [&b" +0x"[..], b" fp="]
-        .iter()
-        .filter_map(|mark| memchr::memmem::find(line, mark))
-        .min()
-        .unwrap_or(line.len());
-    let place = line.get(..cut)?;
-    let colon = memchr::memrchr(b':', place)?;
-    let digits = place.get(colon + 1..)?;
-    (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit)).then_some(place)
-}
-
-fn looks_like_frame(line: &[u8]) -> bool {
-    let bare = line.trim_ascii_start();
-    let has_place = place_of(bare)
-        .and_then(|place| memchr::memrchr(b':', place).and_then(|colon| place.get(..colon)))
-        .is_some_and(|file| file.ends_with(b".go") || file.ends_with(b".s"));
-    has_place || memchr::memmem::find(bare, b"created by ").is_some()
-}
-
-/// The first argument when it is an address that is surely current: not marked `?`, not 0.
-fn first_word(arguments: &[u8]) -> Option<u64> {
-    let end = memchr::memchr(b',', arguments).unwrap_or(arguments.len());
-    Words::of(arguments.get(..end)?).find(|word| *word != 0)
-}
-
-/// All words `0x…` of a list of arguments that no `?` follows.
-struct Words<'a>(&'a [u8]);
-
-impl<'a> Words<'a> {
-    fn of(arguments: &'a [u8]) -> Self {
-        Self(arguments)
-    }
-}
-
-impl Iterator for Words<'_> {
-    type Item = u64;
-
-    fn next(&mut self) -> Option<u64> {
-        loop {
-            let (byte, rest) = self.0.split_first()?;
-            self.0 = rest;
-            if *byte != b'x' {
-                continue;
-            }
-            let mut value = 0u64;
-            while let Some((byte, rest)) = self.0.split_first()
-                && let Some(digit) = hex_digit(*byte)
-            {
-                value = value << 4 | digit;
-                self.0 = rest;
-            }
-            if self.0.first() != Some(&b'?') {
-                return Some(value);
-            }
-        }
-    }
-}
-
-/// Go prints addresses in lower-case hex.
-const fn hex_digit(byte: u8) -> Option<u64> {
-    match byte {
-        b'0'..=b'9' => Some((byte - b'0') as u64),
-        b'a'..=b'f' => Some((byte - b'a' + 10) as u64),
-        _ => None,
     }
 }

@@ -112,7 +112,7 @@ pub(super) fn groups(
         let held = owners(range(from, goroutine.pointers_to), &locks);
         let label_set = label_sets.get(goroutine.state).copied().unwrap_or(0);
         let key = (*kind, label_set, lock, owner, held);
-        let wait_s = (state.minutes > 0).then(|| state.minutes as f64 * 60.0);
+        let wait_s = Some(state.minutes as f64 * 60.0).filter(|s| *s > 0.0);
         if let Some(group) = index.get(&key).and_then(|at| groups.get_mut(*at)) {
             group.value += goroutine.count as f64;
             group.wait_s = longer(group.wait_s, wait_s);
@@ -142,12 +142,7 @@ pub(super) fn groups(
 fn same_as<'s>(states: &'s [State], text: impl Fn(&'s State) -> &'s str) -> Vec<usize> {
     let mut first: BTreeMap<&str, usize> = BTreeMap::new();
     let of = |(n, state)| *first.entry(text(state)).or_insert(n);
-    states
-        .iter()
-        .enumerate()
-        .map(|(n, state)| (n, state))
-        .map(of)
-        .collect()
+    states.iter().enumerate().map(of).collect()
 }
 
 /// Every stack with its wait, once for each state that it stands in; and which of them each goroutine is.
