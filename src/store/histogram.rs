@@ -204,10 +204,9 @@ impl Family {
                 deltas.dropped.gaps += 1;
             } else if before.iter().zip(after).any(|(b, a)| a < b) {
                 deltas.dropped.resets += 1;
-            } else if let Some(row) = uncumulate(before, after) {
+            } else if uncumulate(before, after, &mut deltas.counts) {
                 deltas.start.push(pair[0]);
                 deltas.end.push(pair[1]);
-                deltas.counts.extend(row);
                 deltas.sum.push(match (sums.get(at), sums.get(at + 1)) {
                     (Some(b), Some(a)) if a >= b => a - b,
                     _ => f64::NAN,
@@ -234,20 +233,21 @@ fn classic_bins(buckets: &[(f64, Vec<usize>)]) -> Vec<Bin> {
     bins
 }
 
-/// The observations of each bucket alone; `None` when the buckets contradict each other.
-fn uncumulate(before: &[f64], after: &[f64]) -> Option<Vec<f64>> {
-    let mut row = Vec::with_capacity(after.len());
+/// Appends the observations of each bucket alone; `false`, and nothing, when the buckets contradict each other.
+fn uncumulate(before: &[f64], after: &[f64], into: &mut Vec<f64>) -> bool {
+    let from = into.len();
     let mut below = 0.0;
     for (b, a) in before.iter().zip(after) {
         let cumulative = a - b;
         let inside = cumulative - below;
         if inside < -ROUNDING * a.abs() {
-            return None;
+            into.truncate(from);
+            return false;
         }
-        row.push(inside.max(0.0));
+        into.push(inside.max(0.0));
         below = f64::max(below, cumulative);
     }
-    Some(row)
+    true
 }
 
 /// Times and values of one bucket, of all its spellings.
@@ -302,6 +302,29 @@ fn complete_points(columns: &[Column<'_>], dropped: &mut Dropped) -> Points {
         values: Vec::with_capacity(base.len() * columns.len()),
         base_times: base.to_vec(),
     };
+    // All buckets of one scrape carry its time, so mostly every column has the same times.
+    if columns
+        .iter()
+        .all(|c| c.t() == base && c.v().len() == base.len())
+    {
+        for (at, t) in base.iter().enumerate() {
+            let from = points.values.len();
+            points
+                .values
+                .extend(columns.iter().filter_map(|c| c.v().get(at)));
+            let is_whole = points
+                .values
+                .get(from..)
+                .is_some_and(|row| row.iter().all(|v| v.is_finite()));
+            if is_whole {
+                points.times.push(*t);
+            } else {
+                points.values.truncate(from);
+                dropped.incomplete += 1;
+            }
+        }
+        return points;
+    }
     let mut cursors = vec![0usize; columns.len()];
     let mut row = Vec::with_capacity(columns.len());
     for t in base {

@@ -9,6 +9,7 @@ use crate::base::time::{TimeRange, Timestamp};
 use crate::base::units;
 use crate::model::entity::{EntityType, entity_id};
 use crate::model::input::Evidence;
+use crate::model::pack::Role;
 use crate::model::series::Series;
 use crate::store::Snapshot;
 
@@ -18,6 +19,8 @@ pub(super) struct Candidate {
     pub source: Source,
     pub subject: Subject,
     pub metric: String,
+    /// What is timed, when it is no request: the metric (the wait for a pool, a job).
+    pub step: Option<String>,
     pub start: Timestamp,
     pub end: Option<Timestamp>,
     pub onset: Timestamp,
@@ -69,7 +72,7 @@ impl Candidate {
         let is_one = (a.callee == b.callee && are_one(&a.route, &b.route))
             || at_proxy(a, b)
             || at_proxy(b, a);
-        is_one && self.range(open_end).overlaps(&other.range(open_end))
+        is_one && self.step == other.step && self.range(open_end).overlaps(&other.range(open_end))
     }
 }
 
@@ -108,6 +111,11 @@ pub(super) fn of_flow(
         source: group.source,
         subject: group.subject.clone(),
         metric: group.metric.to_string(),
+        step: group
+            .members
+            .iter()
+            .find_map(|m| sources.series_near(group, m, episode.bound_ms))
+            .and_then(|ix| step_of(snapshot, ix, &group.metric)),
         start,
         end: episode.has_ended.then_some(end),
         onset,
@@ -138,6 +146,16 @@ pub(super) fn of_flow(
         caution: caution(flow, episode),
         has_begun: episode.has_begun,
     }
+}
+
+/// The metric, unless it times requests by its role or its name.
+fn step_of(snapshot: &Snapshot, ix: usize, metric: &str) -> Option<String> {
+    const REQUESTS: [&str; 7] = [
+        "request", "response", "latency", "http", "rpc", "server", "call",
+    ];
+    let has_role = snapshot.series_roles.get(ix).copied().flatten() == Some(Role::RequestDuration);
+    let is_request = has_role || REQUESTS.iter().any(|word| metric.contains(word));
+    (!is_request).then(|| metric.to_owned())
 }
 
 /// Five slow observations, the fewest that pass the test in a window of 100, leave a real doubt; thirty hardly any.
@@ -299,6 +317,10 @@ pub(super) fn of_gauge(
         source,
         subject,
         metric: series.metric.to_string(),
+        step: match source {
+            Source::Evaluated => None,
+            _ => step_of(snapshot, ix, &series.metric),
+        },
         start,
         end: spike.has_ended.then_some(end),
         onset: Timestamp::from_nanos(spike.first),

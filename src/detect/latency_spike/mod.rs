@@ -22,7 +22,7 @@ pub(in crate::detect) use self::sources::{NOT_REQUESTS, Subject, spans_are_chose
 use self::candidate::Candidate;
 use self::flow::Flow;
 use self::scan::Scan;
-use self::sources::{Group, Member, Source, Sources};
+use self::sources::{Group, Loaded, Member, Source, Sources, flow_of};
 use crate::detect::{Context, Detector, Verdict};
 use crate::model::finding::FindingKind;
 use crate::store::Snapshot;
@@ -116,12 +116,16 @@ fn judge(
     tests: f64,
 ) -> (bool, Vec<Candidate>) {
     let everybody: Vec<&Member> = group.members.iter().collect();
-    let pooled = sources.flow(snapshot, group, &everybody);
-    let alone: Vec<Flow> = match everybody.as_slice() {
+    let loaded: Vec<Loaded> = everybody
+        .iter()
+        .map(|m| sources.load(snapshot, m))
+        .collect();
+    let pooled = flow_of(loaded.iter(), group.to_ms);
+    let alone: Vec<Flow> = match loaded.as_slice() {
         [_] => Vec::new(),
         many => many
             .iter()
-            .map(|m| sources.flow(snapshot, group, std::slice::from_ref(m)))
+            .map(|one| flow_of(std::iter::once(one), group.to_ms))
             .collect(),
     };
     let tests = tests + alone.len() as f64;
@@ -139,7 +143,8 @@ fn judge(
             .iter()
             .filter_map(|at| everybody.get(*at).copied())
             .collect();
-        let flow = sources.flow(snapshot, group, &members);
+        let theirs = affected.iter().filter_map(|at| loaded.get(*at));
+        let flow = flow_of(theirs, group.to_ms);
         let scan = look(&flow, tests);
         (members, flow, scan)
     } else {

@@ -57,7 +57,8 @@ pub(super) fn findings(
 fn finding(snapshot: &Snapshot, best: &Candidate, others: &[Candidate]) -> Finding {
     let numbers = &best.numbers;
     let subject = format!(
-        "{}|{}|{}|{}",
+        "{}|{}|{}|{}|{}",
+        best.step.as_deref().unwrap_or(""),
         best.subject.callee,
         best.subject.observer,
         best.subject.route,
@@ -131,6 +132,9 @@ fn whom(candidate: &Candidate) -> String {
     } else {
         subject.callee.clone()
     };
+    if let Some(step) = &candidate.step {
+        name = format!("{step} of {name}");
+    }
     if !subject.route.is_empty() {
         name = format!("{name} {}", subject.route);
     }

@@ -140,6 +140,10 @@ pub(super) fn scan(flow: &Flow, q: f64, groups: f64) -> Scan {
         let Some(next) = flow.quantile(&outside, q) else {
             return Scan::NotEnough;
         };
+        // With nothing beyond the first, lowest bound there is nothing beyond a higher one.
+        if known.is_none() && stretches.is_empty() {
+            return Scan::Quiet;
+        }
         let is_settled = known
             .as_ref()
             .is_some_and(|(at, seen)| at.total_cmp(&bound).is_eq() && *seen == stretches);

@@ -48,6 +48,28 @@ pub(super) enum Part {
     Rows(Vec<Observation>),
 }
 
+/// The latencies of one instance.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Loaded {
+    rows: Vec<Observation>,
+    deltas: Vec<Deltas>,
+}
+
+/// The latencies of some instances together; `to_ms` turns the unit of their histograms into milliseconds.
+pub(super) fn flow_of<'a>(loaded: impl Iterator<Item = &'a Loaded>, to_ms: f64) -> Flow {
+    let mut rows = Vec::new();
+    let mut parts: Vec<&Deltas> = Vec::new();
+    for one in loaded {
+        rows.extend_from_slice(&one.rows);
+        parts.extend(one.deltas.iter().filter(|d| !d.is_empty()));
+    }
+    if parts.is_empty() {
+        Flow::exact(rows)
+    } else {
+        Flow::binned(&parts, to_ms)
+    }
+}
+
 /// One instance of a group.
 #[derive(Debug, Clone)]
 pub(super) struct Member {
@@ -408,31 +430,23 @@ fn add_summaries(snapshot: &Snapshot, groups: &mut Groups) {
 }
 
 impl Sources {
-    /// The latencies of some members together.
-    pub(super) fn flow(&self, snapshot: &Snapshot, group: &Group, members: &[&Member]) -> Flow {
-        let mut rows = Vec::new();
-        let mut deltas: Vec<Deltas> = Vec::new();
-        for member in members {
-            match &member.part {
-                Part::Rows(observations) => rows.extend_from_slice(observations),
-                Part::Families(all) => deltas.extend(
-                    all.iter()
-                        .filter_map(|at| self.families.get(*at))
-                        .map(|family| family.deltas(snapshot)),
-                ),
-                Part::Native(all) => deltas.extend(
-                    all.iter()
-                        .filter_map(|ix| snapshot.series.get(*ix))
-                        .map(histogram::native_deltas),
-                ),
-            }
+    /// Computes the latencies of one member.
+    pub(super) fn load(&self, snapshot: &Snapshot, member: &Member) -> Loaded {
+        let mut loaded = Loaded::default();
+        match &member.part {
+            Part::Rows(observations) => loaded.rows.extend_from_slice(observations),
+            Part::Families(all) => loaded.deltas.extend(
+                all.iter()
+                    .filter_map(|at| self.families.get(*at))
+                    .map(|family| family.deltas(snapshot)),
+            ),
+            Part::Native(all) => loaded.deltas.extend(
+                all.iter()
+                    .filter_map(|ix| snapshot.series.get(*ix))
+                    .map(histogram::native_deltas),
+            ),
         }
-        if deltas.is_empty() {
-            Flow::exact(rows)
-        } else {
-            let parts: Vec<&Deltas> = deltas.iter().filter(|d| !d.is_empty()).collect();
-            Flow::binned(&parts, group.to_ms)
-        }
+        loaded
     }
 
     /// The series that evidence about a member of a classic or native group points to: the bucket next above `bound_ms`.
