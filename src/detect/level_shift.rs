@@ -176,9 +176,17 @@ fn finding(snapshot: &Snapshot, signals: &Signals, group: &[Move]) -> Option<Fin
     };
     finding.confidence = units::round_to(changepoint::confidence(lead.score, lead.points), 3);
     finding.title = format!("{what} {verb} from {before} to {after} and stayed");
+    let unexamined = signals
+        .shape(snapshot, lead.ix)
+        .map_or(0, |s| s.levels.unexamined);
+    let more = if unexamined > 0 {
+        format!(" The series has very many steps; {unexamined} weaker ones were not looked at.")
+    } else {
+        String::new()
+    };
     finding.detail = format!(
         "The {} {} {verb} from a median of {before} to {after} {}. It stayed there for at least {} samples, after at least as many before. {} \
-         series were looked at.{}",
+         series were looked at.{}{more}",
         if matches!(
             lead.subject,
             Subject::Gauge | Subject::Latency | Subject::Quantile

@@ -56,10 +56,49 @@ pub fn shape(v: &[f64], levels: Levels, noise: Noise) -> Shape {
         }
         at += 1;
     }
+    keep_news(v, &mut shape.excursions);
+    keep_new_levels(&levels, &mut shape.shifts);
     shape.excursions.extend(brief(v, &levels, noise));
     shape.excursions.sort_by_key(|e| e.range.start);
     shape.levels = levels;
     shape
+}
+
+/// Of excursions that have become a habit only those twice as high as the usual one are news.
+fn keep_news(v: &[f64], excursions: &mut Vec<Excursion>) {
+    if excursions.len() <= HABIT {
+        return;
+    }
+    let height = |e: &Excursion| v.get(e.peak).map_or(0.0, |x| (x - e.baseline).abs());
+    let heights: Vec<f64> = excursions.iter().map(height).collect();
+    let usual = crate::base::stats::median(&heights).unwrap_or(0.0);
+    excursions.retain(|e| height(e) > 2.0 * usual);
+    if excursions.len() > HABIT {
+        excursions.clear();
+    }
+}
+
+/// A signal that goes up and down more than [`HABIT`] times is a cycle: then only a level outside everything before it,
+/// by a quarter of that, is a shift.
+fn keep_new_levels(levels: &Levels, shifts: &mut Vec<usize>) {
+    let level = |at: usize| levels.parts.get(at).map_or(0.0, |p| p.level);
+    let is_up = |border: usize| level(border + 1) > level(border);
+    let turns = (1..levels.borders.len())
+        .filter(|border| is_up(border - 1) != is_up(*border))
+        .count();
+    if turns <= HABIT {
+        return;
+    }
+    let (mut low, mut high) = (level(0), level(0));
+    let mut seen = 0;
+    shifts.retain(|border| {
+        for part in seen..=*border {
+            (low, high) = (low.min(level(part)), high.max(level(part)));
+        }
+        seen = *border;
+        let (after, margin) = (level(border + 1), BACK * (high - low));
+        *border > 0 && (after > high + margin || after < low - margin) && high > low
+    });
 }
 
 /// The part at which the signal is back at the level before part `at`, when that happens, and no later than a level
@@ -181,6 +220,26 @@ mod tests {
             v[at] = 40.0;
         }
         assert!(of(&v).excursions.is_empty());
+    }
+
+    #[test]
+    fn a_cycle_is_a_habit_and_only_a_new_level_is_news() {
+        let mut v = noise(1600, 8);
+        let daily = |i: usize| if i / 50 % 2 == 0 { 20.0 } else { 60.0 };
+        v.iter_mut().enumerate().for_each(|(i, x)| *x += daily(i));
+        let cycle = of(&v);
+        assert!(
+            cycle.shifts.is_empty() && cycle.excursions.is_empty(),
+            "{cycle:?}"
+        );
+        v.iter_mut().skip(1200).for_each(|x| *x += 200.0);
+        let moved = of(&v);
+        let starts: Vec<usize> = moved
+            .shifts
+            .iter()
+            .map(|b| moved.levels.parts[b + 1].range.start)
+            .collect();
+        assert_eq!(starts.first(), Some(&1200), "{starts:?}");
     }
 
     #[test]

@@ -83,6 +83,8 @@ pub struct Levels {
     pub borders: Vec<Border>,
     /// First-order autocorrelation of the noise around the levels.
     pub rho: f64,
+    /// Candidates for borders that were not looked at, because the series has very many.
+    pub unexamined: usize,
 }
 
 /// A border between two parts.
@@ -178,9 +180,10 @@ pub fn levels(v: &[f64], noise: Noise) -> Levels {
     }
     let penalty = noise.penalty(v.len());
     let resolution = split::resolution(v);
-    let mut cuts = split::by_ranks(v, penalty);
-    split::add_excursions(v, &mut cuts, resolution, noise);
+    let (mut cuts, left) = split::by_ranks(v, penalty);
+    let left_out = split::add_excursions(v, &mut cuts, resolution, noise);
     let mut levels = split::prune(v, cuts, resolution, noise, penalty);
+    levels.unexamined = left + left_out;
     split::refine(v, &mut levels, resolution, noise);
     levels
 }

@@ -13,6 +13,10 @@ use super::{
 /// series made of very many uneven steps reach it, and their largest steps are found first.
 const WORK_PER_POINT: usize = 40;
 
+/// Borders of each of the two searches that are kept for pruning, the best of them. Pruning costs a pass for each, so
+/// this keeps the time linear; what is beyond it is counted in [`Levels::unexamined`].
+const MAX_CUTS: usize = 256;
+
 /// Points on either side of a border that must show the jump: enough that the median of normal noise strays by half a
 /// deviation only (1.25 σ / √8).
 const NEAR: usize = 8;
@@ -42,7 +46,7 @@ impl PartialOrd for Candidate {
 }
 
 /// Borders found by binary segmentation on ranks, the best split first.
-pub(super) fn by_ranks(v: &[f64], penalty: f64) -> Vec<usize> {
+pub(super) fn by_ranks(v: &[f64], penalty: f64) -> (Vec<usize>, usize) {
     let mut open = BinaryHeap::new();
     let mut work = v.len() * WORK_PER_POINT;
     let mut cuts = Vec::new();
@@ -61,13 +65,15 @@ pub(super) fn by_ranks(v: &[f64], penalty: f64) -> Vec<usize> {
         }
     };
     look(0..v.len(), &mut open);
-    while let Some(Candidate { at, range, .. }) = open.pop() {
+    while cuts.len() < MAX_CUTS
+        && let Some(Candidate { at, range, .. }) = open.pop()
+    {
         cuts.push(at);
         look(range.start..at, &mut open);
         look(at..range.end, &mut open);
     }
     cuts.sort_unstable();
-    cuts
+    (cuts, open.len())
 }
 
 /// Buffers for ranking, used again for each part.
@@ -175,8 +181,14 @@ pub(super) fn part(v: &[f64], range: Range<usize>, resolution: f64, noise: Noise
     }
 }
 
-/// Adds the borders of short excursions within the parts that `cuts` make.
-pub(super) fn add_excursions(v: &[f64], cuts: &mut Vec<usize>, resolution: f64, noise: Noise) {
+/// Adds the borders of short excursions within the parts that `cuts` make, the longest first; says how many are left out.
+pub(super) fn add_excursions(
+    v: &[f64],
+    cuts: &mut Vec<usize>,
+    resolution: f64,
+    noise: Noise,
+) -> usize {
+    let mut found: Vec<Range<usize>> = Vec::new();
     let mut borders = vec![0];
     borders.extend(cuts.iter().copied());
     borders.push(v.len());
@@ -200,14 +212,19 @@ pub(super) fn add_excursions(v: &[f64], cuts: &mut Vec<usize>, resolution: f64, 
                 .count()
                 .max(1);
             if here != 0 && run >= MIN_SIDE {
-                cuts.extend([from, from + run]);
+                found.push(from..from + run);
             }
             from += run;
         }
     }
+    found.sort_by_key(|run| (std::cmp::Reverse(run.len()), run.start));
+    let left_out = found.len().saturating_sub(MAX_CUTS / 2);
+    found.truncate(MAX_CUTS / 2);
+    cuts.extend(found.iter().flat_map(|run| [run.start, run.end]));
     cuts.retain(|c| *c > 0 && *c < v.len());
     cuts.sort_unstable();
     cuts.dedup();
+    left_out
 }
 
 /// The agreement of signs of neighbouring deviations from the level, and how many pairs there were.
@@ -335,6 +352,7 @@ pub(super) fn prune(
             .collect(),
         parts,
         rho,
+        unexamined: 0,
     }
 }
 
