@@ -1,8 +1,10 @@
 //! The report for a terminal, to be read in one minute.
 
 use crate::base::text::{count, shorten};
+use crate::base::time::Timestamp;
+use crate::base::units;
 use crate::correlate::ENOUGH;
-use crate::export::view::{View, names, plain, wrap};
+use crate::export::view::{View, names, plain, when, wrap};
 use crate::export::{ExportError, Exporter, Material, Options};
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::hypothesis::Hypothesis;
@@ -92,15 +94,21 @@ impl Page<'_> {
     }
 
     fn title(&mut self, text: &str) {
-        let text = self.painted(text, BOLD);
         self.out.push('\n');
-        self.line(&text);
+        self.bold(text, "", "   ");
+    }
+
+    /// Each line on its own, so that a pager which shows one line at a time keeps the weight.
+    fn bold(&mut self, text: &str, first: &str, rest: &str) {
+        for line in wrap(text, self.width, first, rest).lines() {
+            let line = self.painted(line, BOLD);
+            self.line(&line);
+        }
     }
 
     fn head(&mut self) {
-        let headline = wrap(&self.view.headline(), self.width, "", "");
-        let headline = self.painted(headline.trim_end(), BOLD);
-        self.line(&headline);
+        let headline = self.view.headline();
+        self.bold(&headline, "", "");
         let facts = format!("Window {}", self.view.window());
         self.wrapped(&facts, "", "");
         if self.view.report.partial {
@@ -232,8 +240,8 @@ impl Page<'_> {
         format!("{}{fill}", self.painted(word, sgr_of(severity)))
     }
 
-    fn when(&self, t: crate::base::time::Timestamp) -> String {
-        self.view.when(t, self.is_one_day)
+    fn when(&self, t: Timestamp) -> String {
+        when(t, self.is_one_day)
     }
 
     fn unexplained(&mut self) {
@@ -299,7 +307,7 @@ impl Page<'_> {
         let lasting = entry
             .end
             .filter(|end| *end > entry.start)
-            .map(|end| crate::base::units::secs(end.secs_since(entry.start)))
+            .map(|end| units::secs(end.secs_since(entry.start)))
             .unwrap_or_default();
         let clock = if self.is_one_day { 12 } else { 23 };
         let before = format!("   {when:<clock$} {lasting:>11}  ");
@@ -359,12 +367,12 @@ mod tests {
             "Timeline (UTC)",
             "Inputs",
         ];
-        let mut from = 0;
+        let mut rest = out.as_str();
         for part in order {
-            let at = out[from..]
-                .find(part)
-                .unwrap_or_else(|| panic!("{part} in\n{out}"));
-            from += at;
+            rest = rest
+                .split_once(part)
+                .unwrap_or_else(|| panic!("{part} in\n{out}"))
+                .1;
         }
     }
 
