@@ -2,21 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::id::stable_id;
-use crate::base::text::shorten;
 use crate::base::time::{NANOS_PER_SEC, TimeRange};
 use crate::base::units;
-use crate::correlate::changes::{self, Candidate};
 use crate::correlate::coincidence;
-use crate::correlate::render::{Named, Subject, fill};
+use crate::correlate::render::Named;
 use crate::correlate::signature::{Clause, Near, Signature, When};
 use crate::correlate::support::{self, Rise};
 use crate::correlate::symptom::{self, Symptom};
 use crate::correlate::weight;
 use crate::detect::Context;
-use crate::model::entity::{EntityGraph, EntityType};
+use crate::model::entity::EntityGraph;
 use crate::model::finding::{Finding, FindingKind, Severity};
-use crate::model::hypothesis::{Against, Hypothesis, NextCheck, Role, Support};
+use crate::model::hypothesis::{Against, Hypothesis, Support};
 use crate::store::Snapshot;
 
 /// What begins this long after a change can still be its doing, as a share of the window; at least two minutes.
@@ -84,22 +81,22 @@ fn is_of(clause: &Clause, finding: &Finding) -> bool {
 }
 
 /// A signature whose needs are met.
-struct Match<'a> {
-    context: &'a Context<'a>,
-    signature: &'a Signature,
-    findings: &'a [Finding],
-    anchors: Vec<&'a Finding>,
-    symptom: Symptom,
+pub(super) struct Match<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) signature: &'a Signature,
+    pub(super) findings: &'a [Finding],
+    pub(super) anchors: Vec<&'a Finding>,
+    pub(super) symptom: Symptom,
     /// From the earliest onset to the latest end of the anchors.
-    interval: TimeRange,
-    named: Named<'a>,
-    title: &'a str,
+    pub(super) interval: TimeRange,
+    pub(super) named: Named<'a>,
+    pub(super) title: &'a str,
     /// In order of relevance: anchors, needs, supports, what else is covered; by time within each.
-    explains: Vec<&'a str>,
-    support: Vec<Support>,
-    against: Vec<Against>,
-    missing: Vec<String>,
-    log_odds: f64,
+    pub(super) explains: Vec<&'a str>,
+    pub(super) support: Vec<Support>,
+    pub(super) against: Vec<Against>,
+    pub(super) missing: Vec<String>,
+    pub(super) log_odds: f64,
 }
 
 impl<'a> Match<'a> {
@@ -179,7 +176,7 @@ impl<'a> Match<'a> {
         Some(weakest)
     }
 
-    fn is_about_a_change(&self) -> bool {
+    pub(super) fn is_about_a_change(&self) -> bool {
         self.anchors.iter().all(|f| f.kind == FindingKind::Change)
     }
 
@@ -416,162 +413,6 @@ impl<'a> Match<'a> {
             self.named.insert(&clause.name, strongest);
         }
     }
-
-    fn fill(&self, template: &str) -> String {
-        fill(template, &self.named, &self.subject())
-    }
-
-    fn subject(&self) -> Subject {
-        let graph = &self.context.snapshot.graph;
-        let ids = || self.anchors.iter().flat_map(|f| &f.entities);
-        let name = |id: &String| {
-            graph
-                .get(id)
-                .map_or_else(|| id.clone(), |(_, name)| name.to_owned())
-        };
-        let entity = ids().next().map_or_else(|| "this system".to_owned(), name);
-        let instance = ids()
-            .find(|id| {
-                graph
-                    .get(id)
-                    .is_some_and(|(kind, _)| kind == EntityType::Instance)
-            })
-            .map_or_else(|| entity.clone(), name);
-        Subject { entity, instance }
-    }
-
-    fn hypothesis(mut self, total_weight: f64) -> Hypothesis {
-        let explained: f64 = self
-            .findings
-            .iter()
-            .filter(|f| self.explains.contains(&f.id.as_str()))
-            .map(weight)
-            .sum();
-        let coverage = if total_weight > 0.0 {
-            (explained / total_weight).min(1.0)
-        } else {
-            0.0
-        };
-        let score = score(self.log_odds, coverage).min(self.signature.at_most);
-        let title = self.fill(self.title);
-        let changes = self.roles();
-        if changes.iter().all(|c| c.role != Role::Trigger) && !self.is_about_a_change() {
-            self.missing
-                .push("no recorded change explains why it began when it did".to_owned());
-        }
-        let next_checks = self
-            .signature
-            .next
-            .iter()
-            .map(|next| NextCheck {
-                text: self.fill(&next.text),
-                query: (!next.query.is_empty()).then(|| self.fill(&next.query)),
-            })
-            .collect();
-        let onset = self
-            .anchors
-            .iter()
-            .map(|f| f.onset)
-            .min()
-            .unwrap_or(self.interval.start);
-        let mut entities: Vec<String> = Vec::new();
-        for id in self.anchors.iter().flat_map(|f| &f.entities) {
-            if !entities.contains(id) {
-                entities.push(id.clone());
-            }
-        }
-        Hypothesis {
-            id: stable_id(
-                "h",
-                [
-                    self.signature.id.as_str(),
-                    &entities.join(" "),
-                    &onset.nanos().to_string(),
-                ],
-            ),
-            rank: 0,
-            signature: self.signature.id.clone(),
-            title: shorten(&title, 240),
-            score: units::round_to(score, 3),
-            onset,
-            entities,
-            explains: self.explains.iter().map(|id| (*id).to_owned()).collect(),
-            support: self.support,
-            changes,
-            against: self.against,
-            missing: self.missing,
-            next_checks,
-            coverage: units::round_to(coverage, 3),
-        }
-    }
-
-    /// The roles of the changes. A hypothesis about a change has that change as its trigger, by its own words.
-    fn roles(&self) -> Vec<crate::model::hypothesis::ChangeRole> {
-        let effects: Vec<&Finding> = if self.is_about_a_change() {
-            self.findings
-                .iter()
-                .filter(|f| self.explains.contains(&f.id.as_str()) && f.kind != FindingKind::Change)
-                .collect()
-        } else {
-            self.anchors.clone()
-        };
-        let symptom = if self.is_about_a_change() {
-            symptom::of(self.context, &effects)
-        } else {
-            self.symptom.clone()
-        };
-        let ours: Vec<&String> = effects.iter().flat_map(|f| f.entities.iter()).collect();
-        let bears = regex::Regex::new(&self.signature.bears)
-            .ok()
-            .filter(|_| !self.signature.bears.is_empty());
-        let candidates: Vec<Candidate<'_>> = self
-            .findings
-            .iter()
-            .filter(|f| f.kind == FindingKind::Change)
-            .map(|finding| Candidate {
-                finding,
-                title: finding.text("what").unwrap_or(&finding.title),
-                distance: distance_to(&self.context.snapshot.graph, finding, &ours),
-                bears: bears.as_ref().is_none_or(|re| {
-                    re.is_match(finding.text("what").unwrap_or(&finding.title))
-                        || re.is_match(&finding.detail)
-                }),
-            })
-            .collect();
-        changes::roles(&symptom, self.context.window, &candidates)
-    }
-}
-
-/// Steps from what a change names, by its entities or in its words, to any of `ours`; `None` when it names nobody.
-fn distance_to(graph: &EntityGraph, change: &Finding, ours: &[&String]) -> Option<usize> {
-    const FAR: usize = 9;
-    let text = change.text("what").unwrap_or(&change.title);
-    let mut named: Vec<String> = change.entities.clone();
-    named.extend(
-        graph
-            .entities()
-            .into_iter()
-            .filter(|e| mentions(text, &e.name))
-            .map(|e| e.id),
-    );
-    if named.is_empty() {
-        return None;
-    }
-    let steps = named
-        .iter()
-        .flat_map(|n| ours.iter().filter_map(|o| graph.distance(n, o, 4)));
-    Some(steps.min().unwrap_or(FAR))
-}
-
-/// Whether a text holds a name as a whole word.
-fn mentions(text: &str, name: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    name.chars().count() >= 3
-        && text.match_indices(name).any(|(at, _)| {
-            let before = text.get(..at).and_then(|s| s.chars().next_back());
-            let after = text.get(at + name.len()..).and_then(|s| s.chars().next());
-            !before.is_some_and(is_part) && !after.is_some_and(|c| is_part(c) && c != '.')
-        })
 }
 
 fn follow_nanos(window: TimeRange) -> i64 {
@@ -632,14 +473,6 @@ fn probability(p: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_is_mentioned_only_as_a_whole_word() {
-        assert!(mentions("smartgateway moved to EKS", "smartgateway"));
-        assert!(mentions("rolled out prezipage.", "prezipage"));
-        assert!(!mentions("smartgateway-canary moved", "smartgateway"));
-        assert!(!mentions("adapter", "a"));
-    }
 
     #[test]
     fn coverage_moves_the_score_and_evidence_moves_it_more() {

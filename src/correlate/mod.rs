@@ -10,6 +10,7 @@
 
 pub mod changes;
 pub mod coincidence;
+mod conclude;
 pub mod matching;
 pub mod render;
 pub mod signature;

@@ -255,18 +255,14 @@ fn check(name: &str, report: &Value, claims: &Value, truth: &Value, faults: &mut
             first["score"]
         ));
     }
-    for key in ["support", "missing", "against", "next_checks"] {
-        for want in list(&claims["first"][key]) {
-            let pattern = regex::Regex::new(want.as_str().unwrap()).unwrap();
-            let found = list(&first[key])
-                .iter()
-                .any(|v| pattern.is_match(v["text"].as_str().or(v.as_str()).unwrap_or("")));
-            if !found {
-                fault(format!(
-                    "{key} of the first hypothesis does not say {want}: {}",
-                    first[key]
-                ));
-            }
+    check_words(first, &claims["first"], &mut fault);
+    for want in list(&claims["among"]) {
+        match list(&report["hypotheses"])
+            .iter()
+            .find(|h| h["signature"] == want["signature"])
+        {
+            Some(found) => check_words(found, want, &mut fault),
+            None => fault(format!("no hypothesis {}", want["signature"])),
         }
     }
     if let Some(roles) = claims["first"]["roles"].as_object() {
@@ -292,6 +288,25 @@ fn check(name: &str, report: &Value, claims: &Value, truth: &Value, faults: &mut
                 "finds what is not there: {} {} at {}",
                 found["kind"], found["title"], found["start"]
             ));
+        }
+    }
+}
+
+/// Whether a hypothesis says what is claimed of its support, what it lacks, what is against it and what to do.
+fn check_words(hypothesis: &Value, want: &Value, fault: &mut impl FnMut(String)) {
+    for key in ["support", "missing", "against", "next_checks"] {
+        for pattern in list(&want[key]) {
+            let pattern = regex::Regex::new(pattern.as_str().unwrap()).unwrap();
+            let said = list(&hypothesis[key]);
+            if !said
+                .iter()
+                .any(|v| pattern.is_match(v["text"].as_str().or(v.as_str()).unwrap_or("")))
+            {
+                fault(format!(
+                    "{key} of {} does not say {pattern}: {}",
+                    hypothesis["signature"], hypothesis[key]
+                ));
+            }
         }
     }
 }
