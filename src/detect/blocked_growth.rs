@@ -26,7 +26,8 @@ impl Detector for BlockedGrowth {
          whose goroutines become more in every one of three or more dumps, or twice as many between two, by at least 20, \
          while they wait in a channel, select, lock, wait group or pool (profiles.md §10). Silent on stacks that are \
          stuck but constant, on idle connections and accept loops, and on lock places that lock_contention tells. \
-         Dumps of one moment in several encodings are one record: the encoding with the most dumps is taken."
+         Dumps of one moment in several encodings are one record: only dumps of one encoding are compared, and a place \
+         that grows in several is told once."
     }
 
     fn check(&self, context: &Context<'_>) -> Verdict {
@@ -42,14 +43,20 @@ impl Detector for BlockedGrowth {
         }
         let mut findings = Vec::new();
         let mut could_compare = false;
-        for dumps in series.into_values().filter_map(best_series) {
-            could_compare = true;
-            let last = dumps.last().and_then(|d| d.t);
-            if last.is_some_and(|t| !context.window.contains(t)) {
-                continue;
-            }
-            for growth in growths(&dumps) {
-                findings.push(finding(context, &dumps, &growth));
+        for by_encoding in series.into_values() {
+            let mut known = BTreeSet::new();
+            for dumps in comparable(by_encoding) {
+                could_compare = true;
+                let last = dumps.last().and_then(|d| d.t);
+                if last.is_some_and(|t| !context.window.contains(t)) {
+                    continue;
+                }
+                for growth in growths(&dumps) {
+                    // Records of one state in several encodings tell one growth once.
+                    if known.insert((growth.site, growth.user_site)) {
+                        findings.push(finding(context, &dumps, &growth));
+                    }
+                }
             }
         }
         if could_compare {
@@ -63,25 +70,22 @@ impl Detector for BlockedGrowth {
     }
 }
 
-/// The dumps of one process that are compared: of the encoding with the most of them, and of equals the one that tells
-/// most (stack dumps name who started a goroutine, protobuf has no place in the file to show). In order of time; those
-/// without a time are in order of their names, and stand only where none has one.
-fn best_series<'a>(by_encoding: BTreeMap<&str, Vec<&'a Profile>>) -> Option<Vec<&'a Profile>> {
-    let mut best: Option<(Rank, Vec<&'a Profile>)> = None;
-    for (encoding, dumps) in by_encoding {
-        let dumps = in_order(dumps);
-        let has_states = dumps.first().is_some_and(|d| d.has_states);
-        let rank = (dumps.len(), has_states, encoding != "pprof");
-        if dumps.len() >= 2 && best.as_ref().is_none_or(|(known, _)| rank > *known) {
-            best = Some((rank, dumps));
-        }
-    }
-    best.map(|(_, dumps)| dumps)
+/// The dumps of one process that can be compared with each other, two or more of an encoding: first those that tell most
+/// (stack dumps name who started a goroutine; protobuf has no place in the file to show).
+fn comparable<'a>(by_encoding: BTreeMap<&str, Vec<&'a Profile>>) -> Vec<Vec<&'a Profile>> {
+    let mut all: Vec<((bool, bool), Vec<&'a Profile>)> = by_encoding
+        .into_iter()
+        .map(|(encoding, dumps)| {
+            let has_states = dumps.first().is_some_and(|d| d.has_states);
+            ((!has_states, encoding == "pprof"), in_order(dumps))
+        })
+        .filter(|(_, dumps)| dumps.len() >= 2)
+        .collect();
+    all.sort_by_key(|(rank, _)| *rank);
+    all.into_iter().map(|(_, dumps)| dumps).collect()
 }
 
-/// How many dumps, whether they tell states and creators, whether they have lines to point at.
-type Rank = (usize, bool, bool);
-
+/// In order of time; those without a time in order of their names, and only where no two have one.
 fn in_order(mut dumps: Vec<&Profile>) -> Vec<&Profile> {
     if dumps.iter().filter(|d| d.t.is_some()).count() >= 2 {
         dumps.retain(|d| d.t.is_some());

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::goroutines::{self, Goroutine, State};
 use super::lines::{
-    Words, bracket, call_of, first_word, header_start, leading_number, looks_like_frame, place_of,
+    Words, bracket, call_of, creator_of, first_word, header_start, leading_number,
+    looks_like_frame, place_of,
 };
 use super::origin;
 use super::stacks::{Kind, ROOT, Role, Stacks};
@@ -232,7 +233,10 @@ impl<'a> Dump<'a> {
             return is_same;
         }
         let Some((child, name)) = self.stacks.guess(goroutine.end, Kind::Function) else {
-            return false;
+            let creator = self.stacks.guess(goroutine.end, Kind::Creator);
+            let same = creator.filter(|(_, name)| creator_of(line) == Some(*name));
+            goroutine.end = same.map_or(goroutine.end, |(child, _)| child);
+            return same.is_some();
         };
         // The arguments open at the last parenthesis; a name never ends with a dot, so `x.` + `(*T).m(` is no match.
         let Some(arguments) = line
@@ -368,9 +372,7 @@ impl<'a> Dump<'a> {
         } else if bare.starts_with(b"...") && bare.ends_with(b"frames elided...") {
             self.has_elided = true;
             self.stacks.child(end, Kind::Elided, b"")
-        } else if let Some(name) = bare.strip_prefix(b"created by ") {
-            let to = memchr::memmem::find(name, b" in goroutine ").unwrap_or(name.len());
-            let name = name.get(..to).unwrap_or(name);
+        } else if let Some(name) = creator_of(bare) {
             self.stacks.child(end, Kind::Creator, name)
         } else if awaits_place && let Some(place) = place_of(bare) {
             self.stacks.child(end, Kind::Place, place)

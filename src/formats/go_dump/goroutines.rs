@@ -66,7 +66,7 @@ pub(super) struct Goroutine {
 }
 
 /// What tells groups apart: stack and state, labels, lock, its owner, and what may be held.
-type Key = (usize, usize, u64, Option<u64>, Vec<u64>);
+type Key = (usize, usize, u64, Option<u64>, usize);
 
 /// Equal goroutines together, the largest group first.
 pub(super) fn groups(
@@ -94,6 +94,7 @@ pub(super) fn groups(
     locks.sort_unstable();
     locks.dedup();
     let range = |from: usize, to: usize| pointers.get(from..to).unwrap_or_default();
+    let mut sets = Owners::of(&locks);
     let mut index: BTreeMap<Key, usize> = BTreeMap::new();
     let mut groups: Vec<StackGroup> = Vec::new();
     for (goroutine, kind) in goroutines.iter().zip(&kind_of) {
@@ -109,7 +110,7 @@ pub(super) fn groups(
             Some((from, _)) if lock == 0 => from,
             _ => goroutine.pointers_from,
         };
-        let held = owners(range(from, goroutine.pointers_to), &locks);
+        let held = sets.index_of(range(from, goroutine.pointers_to));
         let label_set = label_sets.get(goroutine.state).copied().unwrap_or(0);
         let key = (*kind, label_set, lock, owner, held);
         let wait_s = Some(state.minutes as f64 * 60.0).filter(|s| *s > 0.0);
@@ -127,7 +128,7 @@ pub(super) fn groups(
             frames: stack.frames.clone(),
             lock: (lock != 0).then_some(lock),
             lock_owner: owner,
-            pointers: key.4.clone(),
+            pointers: sets.set(held).to_vec(),
             created_by: Arc::clone(&stack.created_by),
             labels: Arc::clone(&state.labels),
             first_id: (goroutine.id != 0).then_some(goroutine.id),
@@ -181,20 +182,55 @@ fn owner_of(lock: u64, arguments: &[u64]) -> Option<u64> {
     before.max()
 }
 
-/// The pointers that may be owners of a lock that somebody waits for. All others tell nothing, and would make each
-/// goroutine a group of its own.
-fn owners(pointers: &[u64], locks: &[u64]) -> Vec<u64> {
-    let mut owners: Vec<u64> = pointers
-        .iter()
-        .copied()
-        .filter(|p| {
+/// Sets of pointers that may be owners of a lock that somebody waits for. All other pointers tell nothing, and would
+/// make each goroutine a group of its own.
+struct Owners<'l> {
+    locks: &'l [u64],
+    index: BTreeMap<Vec<u64>, usize>,
+    sets: Vec<Vec<u64>>,
+    scratch: Vec<u64>,
+}
+
+impl<'l> Owners<'l> {
+    /// Of these locks, in order of their addresses.
+    fn of(locks: &'l [u64]) -> Self {
+        Self {
+            locks,
+            index: BTreeMap::from([(Vec::new(), 0)]),
+            sets: vec![Vec::new()],
+            scratch: Vec::new(),
+        }
+    }
+
+    fn index_of(&mut self, pointers: &[u64]) -> usize {
+        let locks = self.locks;
+        let (Some(lowest), Some(highest)) = (locks.first(), locks.last()) else {
+            return 0;
+        };
+        let may_own = |p: &u64| {
+            if *p > *highest || p.saturating_add(OWNER_REACH) <= *lowest {
+                return false;
+            }
             let next = locks.partition_point(|lock| lock < p);
             locks.get(next).is_some_and(|lock| lock - p < OWNER_REACH)
-        })
-        .collect();
-    owners.sort_unstable();
-    owners.dedup();
-    owners
+        };
+        self.scratch.clear();
+        self.scratch
+            .extend(pointers.iter().copied().filter(may_own));
+        self.scratch.sort_unstable();
+        self.scratch.dedup();
+        if let Some(known) = self.index.get(self.scratch.as_slice()) {
+            return *known;
+        }
+        let next = self.sets.len();
+        self.index.insert(self.scratch.clone(), next);
+        self.sets.push(self.scratch.clone());
+        next
+    }
+
+    fn set(&self, index: usize) -> &[u64] {
+        self.sets.get(index).map_or(&[], Vec::as_slice)
+    }
 }
 
 fn longer(a: Option<f64>, b: Option<f64>) -> Option<f64> {

@@ -39,17 +39,30 @@ pub(super) fn call_of(line: &[u8]) -> Option<(&[u8], &[u8])> {
     (!name.is_empty()).then_some((name, arguments.get(1..).unwrap_or_default()))
 }
 
-/// `file:line` of an indented line, without ` +0x…` and ` fp=…`.
+/// `file:line` of an indented line, without ` +0x…` and ` fp=… sp=… pc=…`.
 pub(super) fn place_of(line: &[u8]) -> Option<&[u8]> {
-    let cut = [&b" +0x"[..], b" fp="]
-        .iter()
-        .filter_map(|mark| memchr::memmem::find(line, mark))
-        .min()
-        .unwrap_or(line.len());
-    let place = line.get(..cut)?;
+    let mut place = line;
+    while let Some(blank) = memchr::memrchr(b' ', place) {
+        let word = place.get(blank + 1..)?;
+        let is_extra = [&b"+0x"[..], b"fp=0x", b"sp=0x", b"pc=0x"]
+            .iter()
+            .any(|mark| word.starts_with(mark));
+        if !is_extra {
+            break;
+        }
+        place = place.get(..blank)?;
+    }
     let colon = memchr::memrchr(b':', place)?;
     let digits = place.get(colon + 1..)?;
     (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit)).then_some(place)
+}
+
+/// The name in `created by NAME in goroutine 1`, as Go prints it from 1.21 on, or without the goroutine.
+pub(super) fn creator_of(line: &[u8]) -> Option<&[u8]> {
+    let name = line.strip_prefix(b"created by ")?;
+    let digits = name.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    let without_id = name.get(..name.len() - digits)?;
+    Some(without_id.strip_suffix(b" in goroutine ").unwrap_or(name))
 }
 
 /// Whether a line outside a stack is surely of one: it names a source file or a creator.
