@@ -225,7 +225,13 @@ mod tests {
     #[test]
     fn a_cycle_is_a_habit_and_only_a_new_level_is_news() {
         let mut v = noise(1600, 8);
-        let daily = |i: usize| if i / 50 % 2 == 0 { 20.0 } else { 60.0 };
+        let daily = |i: usize| {
+            if (i / 50).is_multiple_of(2) {
+                20.0
+            } else {
+                60.0
+            }
+        };
         v.iter_mut().enumerate().for_each(|(i, x)| *x += daily(i));
         let cycle = of(&v);
         assert!(

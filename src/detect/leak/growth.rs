@@ -78,8 +78,9 @@ pub(super) fn growth(t: &[i64], v: &[f64], role: Role) -> Option<Growth> {
     if !is_large {
         return None;
     }
-    // Quiet is what stays within the noise, or within a twentieth of the growth (a slow start hides there).
-    let quiet_below = start_value + (4.0 * sigma).max(0.02 * rise);
+    // Quiet is what stays within the noise, or within half a percent of the growth (the beginning may be
+    // more even than the rest).
+    let quiet_below = start_value + (4.0 * sigma).max(0.005 * rise);
     let onset = v
         .iter()
         .rposition(|x| *x <= quiet_below)

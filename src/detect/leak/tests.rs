@@ -88,3 +88,42 @@ fn the_locked_controller_leaks_memory_and_descriptors() {
         assert!((0.0..10.0).contains(&late), "{late} {}", leak.title);
     }
 }
+
+#[test]
+fn dumps_stand_in_for_goroutines_that_no_scrape_saw() {
+    use crate::model::profile::Profile;
+    use std::sync::Arc;
+
+    let seen: Vec<(f64, f64)> = (0..40)
+        .map(|i| (5.0 * f64::from(i), 7.0 + f64::from(i % 2)))
+        .chain([(205.0, 62.0), (210.0, 853.0)])
+        .collect();
+    let dump = |t: i64, total: f64| Profile {
+        input: InputIx(0),
+        t: Timestamp::from_millis(t * 1_000),
+        t_source: "recorded",
+        kind: Arc::from("goroutine"),
+        unit: Arc::from("count"),
+        total,
+        process: Arc::from("a:1"),
+        has_states: false,
+        groups: Vec::new(),
+    };
+    let series = || vec![raw("go_goroutines", &[("instance", "a:1")], &seen)];
+    // Two samples are too few to tell a growth from a burst …
+    assert_eq!(check(&Leak, &snapshot(series())), Verdict::Clear);
+    // … with two dumps it is one.
+    let found = findings(
+        &Leak,
+        &snapshot_from(Batch {
+            series: series(),
+            profiles: vec![dump(250, 1_970.0), dump(370, 4_352.0)],
+            ..Batch::default()
+        }),
+    );
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0].number("end_value"), Some(4_352.0));
+    assert_eq!(found[0].onset.nanos(), 205_000_000_000);
+    assert!(found[0].confidence < 0.75, "{}", found[0].confidence);
+    assert_eq!(found[0].evidence.len(), 4);
+}
