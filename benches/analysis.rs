@@ -22,7 +22,7 @@ const INSTANCES: usize = 200;
 const POINTS: usize = 1_440;
 const TRACES: usize = 20_000;
 
-/// A small deterministic generator (SplitMix64), uniform in 0…1.
+/// A small deterministic generator (`SplitMix64`), uniform in 0…1.
 struct Noise(u64);
 
 impl Noise {
@@ -37,7 +37,7 @@ impl Noise {
 
 fn series(metric: &str, labels: &[(&str, &str)], mut value: impl FnMut(usize) -> f64) -> Series {
     let mut series = Series::new(Arc::from(metric), Labels::of(labels), Sampling::Raw);
-    series.t = (0..POINTS as i64)
+    series.t = (0..POINTS.cast_signed() as i64)
         .map(|k| START_NANOS + k * STEP_NANOS)
         .collect();
     series.v = (0..POINTS).map(&mut value).collect();
@@ -117,7 +117,7 @@ fn spans(noise: &mut Noise) -> Vec<Span> {
     let mut all = Vec::with_capacity(TRACES * 5);
     for trace in 0..TRACES {
         let trace_id: Arc<str> = Arc::from(format!("1-6b0d7cb0-{trace:024x}").as_str());
-        let start = START_NANOS + (trace as i64) * 1_000_000_000;
+        let start = START_NANOS + (trace.cast_signed() as i64) * 1_000_000_000;
         for k in 0..5u64 {
             let id = (trace as u64) * 5 + k + 1;
             let is_call = k % 2 == 1;
@@ -140,7 +140,7 @@ fn spans(noise: &mut Noise) -> Vec<Span> {
                 is_segment: !is_call,
                 is_inferred: false,
                 origin: Arc::clone(&empty),
-                start: Timestamp::from_nanos(start + k as i64 * 1_000_000),
+                start: Timestamp::from_nanos(start + k.cast_signed() * 1_000_000),
                 duration_ms: Some(100.0 - 15.0 * k as f64 + 5.0 * noise.next()),
                 connect_ms: None,
                 queue_ms: None,
@@ -195,7 +195,7 @@ fn analysis(c: &mut Criterion) {
     });
     for detector in detect::ALL {
         group.bench_function(detector.kind().word(), |b| {
-            b.iter(|| pool.install(|| detector.check(&context)))
+            b.iter(|| pool.install(|| detector.check(&context)));
         });
     }
     group.finish();

@@ -72,7 +72,7 @@ fn benches(criterion: &mut Criterion) {
         bencher.iter(|| {
             let (mut batch, mut log) = (Batch::default(), Reporter::new());
             let read = GoStackDump.read(black_box(text.as_bytes()), &hints, &mut batch, &mut log);
-            assert!(read.is_ok() && batch.profiles[0].total == GOROUTINES as f64);
+            assert!(read.is_ok() && (batch.profiles[0].total - GOROUTINES as f64).abs() < 0.5);
             batch
         });
     });

@@ -3,8 +3,6 @@
 //! All three see the same bytes in one run. The peer is `serde_json` as a careful person would use it: borrowed
 //! strings, no tree, straight into columns of `i64` and `f64`.
 
-#![expect(missing_docs, reason = "criterion's macros write public items")]
-
 use std::borrow::Cow;
 use std::fmt;
 use std::hint::black_box;
@@ -163,7 +161,7 @@ fn prom_json(c: &mut Criterion) {
         assert!(
             a.v.iter()
                 .zip(&b.values.v)
-                .all(|(x, y)| x == y || (x.is_nan() && y.is_nan()))
+                .all(|(x, y)| x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan()))
         );
         assert_eq!(a.labels.len() + 1, b.metric.len());
     }

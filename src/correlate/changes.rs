@@ -86,7 +86,7 @@ fn best_borders(symptom: &Symptom, window: TimeRange, near: &[&Candidate<'_>]) -
         })
     };
     let segment = |from: Option<usize>, to: usize| {
-        let start = from.map_or(window.start.min(first_trial(symptom)), edge);
+        let start = from.map_or_else(|| window.start.min(first_trial(symptom)), edge);
         log_likelihood(symptom.counts(TimeRange::new(start, edge(to).max(start))))
     };
     for k in 0..=near.len() {

@@ -385,7 +385,7 @@ impl<'a> Match<'a> {
         let Some(limit) = near.steps() else {
             return true;
         };
-        let ours = self.anchors.iter().flat_map(|f| f.entities.first());
+        let ours = self.anchors.iter().filter_map(|f| f.entities.first());
         let mut known = false;
         for a in ours {
             for b in finding.entities.iter().take(2) {
@@ -406,7 +406,11 @@ impl<'a> Match<'a> {
             }
         }
         let strongest = met.iter().copied().max_by(|a, b| {
-            let size = |f: &Finding| f.number("share").or(f.number("count")).unwrap_or(0.0);
+            let size = |f: &Finding| {
+                f.number("share")
+                    .or_else(|| f.number("count"))
+                    .unwrap_or(0.0)
+            };
             (a.confidence + size(a)).total_cmp(&(b.confidence + size(b)))
         });
         if let (false, Some(strongest)) = (clause.name.is_empty(), strongest) {
@@ -430,7 +434,7 @@ fn has_data_for(kind: FindingKind, snapshot: &Snapshot) -> bool {
             .any(|r| roles.contains(r))
     };
     match kind {
-        FindingKind::ScrapeGap => snapshot.metric("up").len() > 0,
+        FindingKind::ScrapeGap => !snapshot.metric("up").is_empty(),
         FindingKind::LockContention | FindingKind::BlockedGrowth | FindingKind::Deadlock => {
             snapshot
                 .profiles
@@ -455,8 +459,10 @@ fn logit(p: f64) -> f64 {
     (p / (1.0 - p)).ln()
 }
 
-/// The score: the log-odds of the needs, supports and counter-evidence, and of how much of everything it explains, as a
-/// probability. A hypothesis that explains half of the weight gains nothing and loses nothing.
+/// The score as a probability.
+///
+/// It joins the log-odds of the needs, supports and counter-evidence with how much of everything the cause explains: a
+/// hypothesis that explains half of the weight gains nothing and loses nothing.
 pub fn score(log_odds: f64, coverage: f64) -> f64 {
     let x = log_odds + 1.5 * (coverage - 0.5);
     (1.0 / (1.0 + (-x).exp())).clamp(0.0, 0.99)

@@ -24,15 +24,12 @@ pub fn fill(template: &str, named: &Named<'_>, subject: &Subject) -> String {
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
         out.push_str(before);
-        match after.split_once('}').filter(|(key, _)| is_name(key)) {
-            Some((key, tail)) => {
-                out.push_str(&value(key, named, subject));
-                rest = tail;
-            }
-            None => {
-                out.push('{');
-                rest = after;
-            }
+        if let Some((key, tail)) = after.split_once('}').filter(|(key, _)| is_name(key)) {
+            out.push_str(&value(key, named, subject));
+            rest = tail;
+        } else {
+            out.push('{');
+            rest = after;
         }
     }
     out.push_str(rest);

@@ -101,7 +101,7 @@ pub fn rises(context: &Context<'_>, role: Role, symptom: &Symptom) -> Rise {
             let at = increments_of(series)
                 .iter()
                 .find(|(_, by)| *by > 0.0)
-                .map_or(first.nanos(), |(t, _)| *t);
+                .map_or_else(|| first.nanos(), |(t, _)| *t);
             context.snapshot.sample_evidence(
                 series,
                 at,
@@ -146,6 +146,8 @@ fn fine_p(window: TimeRange, symptom: &Symptom, increments: &[(i64, f64)]) -> f6
         .filter(|(_, is_bad)| *is_bad)
         .for_each(|(t, _)| bad[bin(*t)] += 1.0);
     let mut grown = vec![0.0; BINS];
-    increments.iter().for_each(|(t, by)| grown[bin(*t)] += by);
+    for (t, by) in increments {
+        grown[bin(*t)] += by;
+    }
     circular_shift_p(&bad, &grown)
 }

@@ -10,7 +10,7 @@ use crate::model::finding::{Finding, FindingKind};
 use crate::store::Snapshot;
 
 /// Chances of a symptom to show, in order of time.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Symptom {
     /// When, in nanoseconds, and whether it showed.
     pub trials: Vec<(i64, bool)>,

@@ -244,9 +244,9 @@ impl EntityGraph {
                 if cost <= limit && reached.get(other).is_none_or(|known| cost < *known) {
                     reached.insert(other.clone(), cost);
                     if free {
-                        open.push_front(other.clone())
+                        open.push_front(other.clone());
                     } else {
-                        open.push_back(other.clone())
+                        open.push_back(other.clone());
                     }
                 }
             }
@@ -268,9 +268,10 @@ impl EntityGraph {
     }
 }
 
-/// The name of the workload that a Kubernetes pod belongs to: `web-6d5c9f7b8-hx2wq` → `web` (a ReplicaSet's hash of 8
-/// to 10 characters and five random ones, from the alphabet that Kubernetes uses for both), `db-0` stays. `None` when the name is
-/// not of that shape.
+/// The name of the workload that a Kubernetes pod belongs to: `web-6d5c9f7b8-hx2wq` → `web`.
+///
+/// A Deployment's pod carries the hash of its `ReplicaSet` (8 to 10 characters) and five random ones, from the alphabet
+/// that Kubernetes uses for both; `db-0` stays. `None` when the name is not of that shape.
 pub fn workload_of_pod(pod: &str) -> Option<&str> {
     let (rest, random) = pod.rsplit_once('-')?;
     let (workload, hash) = rest.rsplit_once('-')?;

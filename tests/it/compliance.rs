@@ -1,6 +1,7 @@
 //! Nothing can be added and forgotten: walks every registry and asks each entry for what it owes.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use tailscope::base::reporter::Reporter;
@@ -120,11 +121,13 @@ fn the_page_on_detectors_is_made_from_their_own_words() {
     )
     .replace("\\\n", "\n");
     for detector in detect::ALL {
-        want.push_str(&format!(
+        write!(
+            want,
             "\n## `{}`\n\n{}\n",
             detector.kind().word(),
             detector.doc()
-        ));
+        )
+        .unwrap();
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/detectors.md");
     if std::env::var_os("TAILSCOPE_BLESS").is_some() {
