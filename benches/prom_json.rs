@@ -170,8 +170,9 @@ fn prom_json(c: &mut Criterion) {
     group.sample_size(20);
     group.bench_function("tailscope", |b| b.iter(|| ours(black_box(bytes))));
     group.bench_function("serde_json_typed", |b| b.iter(|| typed(black_box(bytes))));
+    // Every quote is found and its place used, as a parser must; `count()` alone never leaves the vector registers.
     group.bench_function("memchr_scan", |b| {
-        b.iter(|| memchr::memchr_iter(b'"', black_box(bytes)).count());
+        b.iter(|| memchr::memchr_iter(b'"', black_box(bytes)).fold(0, |sum, at| sum ^ at));
     });
     group.finish();
 }
