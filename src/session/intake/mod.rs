@@ -101,13 +101,8 @@ fn take_sidecars(
     let mut parts = Vec::new();
     let mut rest = Vec::with_capacity(leaves.len());
     for leaf in leaves {
-        let head: &[u8] = match &leaf.content {
-            Content::File { head, .. } => head,
-            Content::Bytes(loaded) => &loaded.bytes,
-            Content::Problem(_) => &[],
-        };
-        let Some(kind) = sidecar::kind_of(&leaf.location, head) else {
-            rest.push(without_head(leaf));
+        let Some(kind) = leaf.sidecar else {
+            rest.push(leaf);
             continue;
         };
         let mut log = Reporter::new();
@@ -116,7 +111,7 @@ fn take_sidecars(
             Content::Bytes(loaded) => sidecars
                 .take(kind, &leaf.path, &leaf.location, &loaded.bytes, &mut log)
                 .map(|()| loaded.sha256.clone()),
-            Content::File { path, .. } => {
+            Content::File(path) => {
                 let limits = Limits {
                     input_bytes: options.limits.sidecar_bytes,
                     ..options.limits
@@ -130,7 +125,7 @@ fn take_sidecars(
             }
         };
         match taken {
-            None => rest.push(without_head(leaf)),
+            None => rest.push(leaf),
             Some(sha256) => parts.push(Part {
                 is_lossy: log.is_lossy(),
                 input: Input {
@@ -153,14 +148,6 @@ fn take_sidecars(
     (parts, rest)
 }
 
-/// The beginning of a file has served; ten thousand of them would hold 640 MB.
-fn without_head(mut leaf: Leaf) -> Leaf {
-    if let Content::File { head, .. } = &mut leaf.content {
-        *head = Vec::new();
-    }
-    leaf
-}
-
 /// Of inputs with the same content (and the same request, and the same time in their names) the first is kept.
 fn drop_copies(parts: &mut [Part]) {
     let mut first: BTreeMap<(String, String, String), String> = BTreeMap::new();
@@ -169,7 +156,7 @@ fn drop_copies(parts: &mut [Part]) {
         let key = (
             part.content.clone(),
             request.unwrap_or_default(),
-            stamp_in(&part.input.path),
+            moment_of(part),
         );
         let Some(original) = first.get(&key) else {
             first.insert(key, part.input.path.clone());
@@ -194,11 +181,15 @@ fn drop_copies(parts: &mut [Part]) {
     }
 }
 
-/// The digits in a file name that may be a time: dumps carry theirs nowhere else, and an idle process dumps the same
-/// text twice.
-fn stamp_in(path: &str) -> String {
-    sidecar::file_name(path)
-        .split(|c: char| !c.is_ascii_digit())
+/// What a file's name says of its moment. Dumps carry theirs nowhere else, and an idle process dumps the same text
+/// twice (`t0-before`, `t2-after`), so of dumps the whole name counts; of others the digits that may be a time.
+fn moment_of(part: &Part) -> String {
+    let name = sidecar::unpacked_name(sidecar::file_name(&part.input.path));
+    let is_dump = part.batch.profiles.iter().any(|p| p.t_source != "recorded");
+    if is_dump {
+        return name.to_owned();
+    }
+    name.split(|c: char| !c.is_ascii_digit())
         .filter(|run| run.len() >= 6)
         .collect::<Vec<_>>()
         .join("-")

@@ -39,7 +39,7 @@ pub(super) fn read_leaf(leaf: Leaf, sidecars: &Sidecars, options: &Options) -> P
     let loaded = match leaf.content {
         Content::Problem(problem) => Err(problem),
         Content::Bytes(loaded) => Ok(loaded),
-        Content::File { path, .. } => load_file(&path, &options.limits),
+        Content::File(path) => load_file(&path, &options.limits),
     };
     let loaded = match loaded {
         Ok(loaded) => loaded,

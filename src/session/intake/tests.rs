@@ -145,6 +145,19 @@ fn a_second_copy_is_read_once_and_said() {
 }
 
 #[test]
+fn two_dumps_of_an_idle_process_are_two() {
+    let dump = b"goroutine profile: total 1\n1 @ 0x1 0x2\n#\t0x1\tmain.main+0x1\t/a/main.go:3\n";
+    let f = folder(&[
+        ("t0-before.txt", dump),
+        ("t2-after.txt", dump),
+        ("copy/t2-after.txt", dump),
+    ]);
+    let intake = read_folder(&f);
+    let formats: Vec<&str> = listed(&intake).into_iter().map(|(_, f)| f).collect();
+    assert_eq!(formats, ["go-profile-text", "go-profile-text", DUPLICATE]);
+}
+
+#[test]
 fn compressed_files_of_several_members_are_read_whole() {
     let (first, second) = UP.split_at(60);
     let mut gz = gzip(first.as_bytes());

@@ -9,6 +9,7 @@ use crate::base::reporter::Reporter;
 use crate::base::text::shorten;
 use crate::formats::head::HEAD_BYTES;
 use crate::session::intake::limits::Limits;
+use crate::session::intake::sidecar::{Kind, kind_of};
 use crate::session::intake::walk::{Found, Problem, What, is_skipped};
 
 /// One input, ready to be recognised.
@@ -20,6 +21,8 @@ pub(super) struct Leaf {
     pub(super) location: String,
     /// Whether an argument named it, or the archive that it is in.
     pub(super) is_named: bool,
+    /// What kind of sidecar it looks like.
+    pub(super) sidecar: Option<Kind>,
     /// Its bytes, or where they are.
     pub(super) content: Content,
 }
@@ -27,8 +30,8 @@ pub(super) struct Leaf {
 /// The bytes of a leaf.
 #[derive(Debug)]
 pub(super) enum Content {
-    /// In a file, perhaps compressed. `head` is how it begins when unpacked.
-    File { path: PathBuf, head: Vec<u8> },
+    /// In a file, perhaps compressed.
+    File(PathBuf),
     /// In memory.
     Bytes(Loaded),
     /// Nothing that can be read.
@@ -168,7 +171,8 @@ impl<'a> Unpacker<'a> {
             outer => (outer, head),
         };
         if inner == Packing::Plain {
-            return self.push(place, Content::File { path: file, head });
+            let sidecar = kind_of(&place.location, &head);
+            return self.push_as(place, sidecar, Content::File(file));
         }
         match fs::read_up_to(&file, self.limits.input_bytes) {
             Ok((_, true)) => {
@@ -224,7 +228,8 @@ impl<'a> Unpacker<'a> {
             let problem = Problem::lost("limit_unpacked", why);
             return self.push(place, Content::Problem(problem));
         }
-        self.push(place, Content::Bytes(loaded));
+        let sidecar = kind_of(&place.location, &loaded.bytes);
+        self.push_as(place, sidecar, Content::Bytes(loaded));
     }
 
     /// An archive as a whole gets a line of its own only when something was wrong with it.
@@ -421,7 +426,12 @@ impl<'a> Unpacker<'a> {
     }
 
     fn push(&mut self, place: Place, content: Content) {
+        self.push_as(place, None, content);
+    }
+
+    fn push_as(&mut self, place: Place, sidecar: Option<Kind>, content: Content) {
         self.leaves.push(Leaf {
+            sidecar,
             path: place.path,
             location: place.location,
             is_named: place.is_named,
