@@ -6,7 +6,7 @@
 //! a border is a trigger where the share rises, a cure where it falls to nothing, a relief where it only falls; one that
 //! is no border is coincident.
 
-use crate::base::text::count;
+use crate::base::text::{count, join_and};
 use crate::base::time::{NANOS_PER_SEC, TimeRange, Timestamp};
 use crate::base::units;
 use crate::correlate::symptom::Symptom;
@@ -68,10 +68,14 @@ pub fn roles(
         .collect();
     near.sort_by_key(|c| (c.finding.start, c.title.to_owned()));
     let borders = best_borders(symptom, window, &near);
-    near.iter()
-        .enumerate()
-        .map(|(ix, candidate)| role_of(symptom, window, &near, &borders, ix, candidate))
-        .collect()
+    let fit = Fit {
+        symptom,
+        start: window.start.min(first_trial(symptom)),
+        end: window.end,
+        near: &near,
+        borders: &borders,
+    };
+    (0..near.len()).map(|ix| fit.role(ix)).collect()
 }
 
 /// The index into `near` of each change that is a border, in order.
@@ -80,14 +84,10 @@ fn best_borders(symptom: &Symptom, window: TimeRange, near: &[&Candidate<'_>]) -
     let price = 0.5 * (bad_total.max(2) as f64).ln();
     // best[k]: the best log-likelihood of everything before border k with k as a border; near.len() is the end.
     let mut best: Vec<(f64, Option<usize>)> = Vec::with_capacity(near.len() + 1);
-    let edge = |k: usize| {
-        near.get(k).map_or(window.end, |c| {
-            c.finding.start.plus_nanos(-CLOCK_SLACK_NANOS)
-        })
-    };
+    let edge_of = |k: usize| near.get(k).map_or(window.end, |c| edge(c));
+    let start = window.start.min(first_trial(symptom));
     let segment = |from: Option<usize>, to: usize| {
-        let start = from.map_or_else(|| window.start.min(first_trial(symptom)), edge);
-        log_likelihood(symptom.counts(TimeRange::new(start, edge(to).max(start))))
+        log_likelihood(symptom.counts(TimeRange::new(from.map_or(start, edge_of), edge_of(to))))
     };
     for k in 0..=near.len() {
         let mut found = (segment(None, k), None);
@@ -125,95 +125,120 @@ fn log_likelihood((bad, all): (u64, u64)) -> f64 {
     bad as f64 * share.ln() + (all - bad) as f64 * (1.0 - share).ln()
 }
 
-fn role_of(
-    symptom: &Symptom,
-    window: TimeRange,
-    near: &[&Candidate<'_>],
-    borders: &[usize],
-    ix: usize,
-    candidate: &Candidate<'_>,
-) -> ChangeRole {
-    let at = candidate.finding.start;
-    let edge = |k: Option<&usize>, otherwise: Timestamp| {
-        k.and_then(|k| near.get(*k)).map_or(otherwise, |c| {
-            c.finding.start.plus_nanos(-CLOCK_SLACK_NANOS)
-        })
-    };
-    let own = at.plus_nanos(-CLOCK_SLACK_NANOS);
-    let start = window.start.min(first_trial(symptom));
-    let before = symptom.counts(TimeRange::new(
-        edge(borders.iter().rev().find(|b| **b < ix), start),
-        own,
-    ));
-    let after = symptom.counts(TimeRange::new(
-        own,
-        edge(borders.iter().find(|b| **b > ix), window.end),
-    ));
-    let words = |(bad, all): (u64, u64)| {
-        if symptom.is_observed {
-            let share = if all == 0 {
-                0.0
+/// The changes near a symptom and which of them are borders of its share.
+struct Fit<'a> {
+    symptom: &'a Symptom,
+    start: Timestamp,
+    end: Timestamp,
+    near: &'a [&'a Candidate<'a>],
+    borders: &'a [usize],
+}
+
+/// Another change that fits the times this nearly as well as a border is named beside it, in nats.
+const CLOSE_NATS: f64 = 1.5;
+
+impl Fit<'_> {
+    fn edge(&self, ix: usize) -> Timestamp {
+        edge(self.near[ix])
+    }
+
+    /// From the border before a change to the border after it.
+    fn around(&self, ix: usize) -> TimeRange {
+        let before = self.borders.iter().rev().find(|b| **b < ix);
+        let after = self.borders.iter().find(|b| **b > ix);
+        TimeRange::new(
+            before.map_or(self.start, |b| self.edge(*b)),
+            after.map_or(self.end, |b| self.edge(*b)),
+        )
+    }
+
+    /// (bad, all) before and after an instant, within a range.
+    fn split(&self, around: TimeRange, at: Timestamp) -> ((u64, u64), (u64, u64)) {
+        let before = self.symptom.counts(TimeRange::new(around.start, at));
+        (before, self.symptom.counts(TimeRange::new(at, around.end)))
+    }
+
+    fn role(&self, ix: usize) -> ChangeRole {
+        let at = self.near[ix].finding.start;
+        let around = self.around(ix);
+        let (before, after) = self.split(around, self.edge(ix));
+        let numbers = format!(
+            "bad before: {}; after: {}",
+            self.words(before),
+            self.words(after)
+        );
+        let (role, why) = if !self.borders.contains(&ix) {
+            let first = self.symptom.extent().map_or(at, |(first, _)| first);
+            let why = if at < first {
+                let early = units::secs(first.secs_since(at));
+                format!("it came {early} before the onset, and the symptom did not begin with it")
             } else {
-                bad as f64 / all as f64
+                format!("nothing says that the symptom changed with it; {numbers}")
             };
-            format!(
-                "{bad} of {} ({})",
-                count(all, symptom.noun.0, symptom.noun.1),
-                units::share(share)
-            )
-        } else if bad == 0 {
-            "absent".to_owned()
+            (Role::Coincident, why)
+        } else if share(after) > share(before) {
+            (Role::Trigger, numbers)
+        } else if after.0 == 0 {
+            (Role::Cure, numbers)
         } else {
-            "present".to_owned()
-        }
-    };
-    let share = |(bad, all): (u64, u64)| {
-        if all == 0 {
-            0.0
-        } else {
-            bad as f64 / all as f64
-        }
-    };
-    let (role, why) = if !borders.contains(&ix) {
-        let first = symptom.extent().map_or(at, |(first, _)| first);
-        let tail = if at < first {
-            format!(
-                "it came {} before the onset, and the symptom did not begin with it",
-                units::secs(first.secs_since(at))
-            )
-        } else {
-            format!(
-                "the symptom did not change with it: {} before, {} after",
-                words(before),
-                words(after)
-            )
+            (Role::Relief, format!("it eased and did not end; {numbers}"))
         };
-        (Role::Coincident, tail)
-    } else if share(after) > share(before) {
-        (
-            Role::Trigger,
-            format!("bad before: {}; after: {}", words(before), words(after)),
+        let doubt = if role == Role::Coincident {
+            String::new()
+        } else {
+            self.doubt(ix, around)
+        };
+        ChangeRole {
+            title: self.near[ix].title.to_owned(),
+            at,
+            role,
+            why: why + &doubt,
+        }
+    }
+
+    /// The other changes between the same borders that the times alone cannot tell from this one.
+    fn doubt(&self, ix: usize, around: TimeRange) -> String {
+        let fit_at = |k: usize| {
+            let (before, after) = self.split(around, self.edge(k));
+            log_likelihood(before) + log_likelihood(after)
+        };
+        let others: Vec<String> = (0..self.near.len())
+            .filter(|k| *k != ix && !self.borders.contains(k))
+            .filter(|k| self.near[*k].finding.start != self.near[ix].finding.start)
+            .filter(|k| around.contains(self.edge(*k)) && fit_at(ix) - fit_at(*k) < CLOSE_NATS)
+            .map(|k| format!("“{}”", self.near[k].title))
+            .collect();
+        if others.is_empty() || !self.symptom.is_observed {
+            return String::new();
+        }
+        format!(
+            "; by the times alone it could as well be {}, which has less to do with such a cause",
+            join_and(&others)
         )
-    } else if after.0 == 0 {
-        (
-            Role::Cure,
-            format!("bad before: {}; after: {}", words(before), words(after)),
-        )
+    }
+
+    fn words(&self, (bad, all): (u64, u64)) -> String {
+        match (self.symptom.is_observed, bad) {
+            (true, _) => {
+                let trials = count(all, self.symptom.noun.0, self.symptom.noun.1);
+                format!("{bad} of {trials} ({})", units::share(share((bad, all))))
+            }
+            (false, 0) => "absent".to_owned(),
+            (false, _) => "present".to_owned(),
+        }
+    }
+}
+
+/// Where a change cuts the trials: a little before it, for clocks that differ.
+fn edge(candidate: &Candidate<'_>) -> Timestamp {
+    candidate.finding.start.plus_nanos(-CLOCK_SLACK_NANOS)
+}
+
+fn share((bad, all): (u64, u64)) -> f64 {
+    if all == 0 {
+        0.0
     } else {
-        (
-            Role::Relief,
-            format!(
-                "it eased and did not end: bad before {}, after {}",
-                words(before),
-                words(after)
-            ),
-        )
-    };
-    ChangeRole {
-        title: candidate.title.to_owned(),
-        at,
-        role,
-        why,
+        bad as f64 / all as f64
     }
 }
 

@@ -32,7 +32,11 @@ impl Match<'_> {
                     .is_some_and(|(kind, _)| kind == EntityType::Instance)
             })
             .map_or_else(|| entity.clone(), name);
-        Subject { entity, instance }
+        Subject {
+            entity,
+            instance,
+            effects: self.explains.len().saturating_sub(self.anchors.len()),
+        }
     }
 
     /// The hypothesis. `total_weight` is that of all findings.

@@ -1,6 +1,6 @@
 //! Filling the templates of signatures from the findings that matched.
 //!
-//! `{entity}` is the name of the anchor's first entity, `{instance}` its address if one of its names is one, `{share}` a value of the anchor, `{lock.site}` a value of the
+//! `{entity}` is the name of the anchor's first entity, `{instance}` its address if one of its names is one, `{share}` a value of the anchor, `{effects}` counts what else moved, `{lock.site}` a value of the
 //! finding that matched the clause named `lock`. A value is written in the unit that its name carries. A name that
 //! nothing fills becomes `…`, and a test over all signatures keeps that from happening to the usual ones.
 
@@ -43,6 +43,8 @@ pub struct Subject {
     pub entity: String,
     /// The `host:port` that is scraped, or its name again.
     pub instance: String,
+    /// How many findings it explains beside its anchors.
+    pub effects: usize,
 }
 
 fn value(key: &str, named: &Named<'_>, subject: &Subject) -> String {
@@ -51,6 +53,10 @@ fn value(key: &str, named: &Named<'_>, subject: &Subject) -> String {
     }
     if key == "instance" {
         return subject.instance.clone();
+    }
+    if key == "effects" {
+        let moved = subject.effects as u64;
+        return crate::base::text::count(moved, "signal that moved", "signals that moved");
     }
     let (name, key) = key.split_once('.').unwrap_or(("", key));
     let Some(finding) = named.get(name) else {
@@ -132,6 +138,7 @@ mod tests {
         let gw = Subject {
             entity: "gw".to_owned(),
             instance: "gw:1".to_owned(),
+            effects: 2,
         };
         assert_eq!(
             fill("up{instance=\"{instance}\"}", &named, &gw),

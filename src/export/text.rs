@@ -147,18 +147,13 @@ impl Page<'_> {
             names(&hypothesis.entities)
         );
         self.wrapped(facts.trim_end_matches("; "), "   ", "   ");
-        let explained = self.view.explained(hypothesis);
+        let (shown, left) = self.view.most_telling(hypothesis, FINDINGS_SHOWN);
         self.label("it explains");
-        let mut shown = explained.clone();
-        shown.sort_by_key(|f| std::cmp::Reverse(f.severity));
-        shown.truncate(FINDINGS_SHOWN);
-        shown.sort_by(|a, b| (a.start, a.kind, &a.id).cmp(&(b.start, b.kind, &b.id)));
-        for finding in &shown {
+        for finding in shown {
             self.finding(finding);
         }
-        if explained.len() > shown.len() {
-            let more = explained.len() - shown.len();
-            let text = format!("and {more} more, in --format md and json");
+        if left > 0 {
+            let text = format!("and {left} more, in --format md and json");
             self.wrapped(&text, "     ", "     ");
         }
         let support: Vec<&str> = hypothesis.support.iter().map(|s| s.text.as_str()).collect();
