@@ -147,13 +147,15 @@ impl Page<'_> {
             names(&hypothesis.entities)
         );
         self.wrapped(facts.trim_end_matches("; "), "   ", "   ");
-        let (shown, left) = self.view.most_telling(hypothesis, FINDINGS_SHOWN);
+        let explained = self.view.explained(hypothesis);
         self.label("it explains");
-        for finding in shown {
+        let shown = varied(&explained, FINDINGS_SHOWN);
+        for finding in &shown {
             self.finding(finding);
         }
-        if left > 0 {
-            let text = format!("and {left} more, in --format md and json");
+        if explained.len() > shown.len() {
+            let more = explained.len() - shown.len();
+            let text = format!("and {more} more, in --format md and json");
             self.wrapped(&text, "     ", "     ");
         }
         let support: Vec<&str> = hypothesis.support.iter().map(|s| s.text.as_str()).collect();
@@ -336,6 +338,22 @@ impl Page<'_> {
     }
 }
 
+/// At most `most` findings, in order of time: the most severe of each kind, then the next of each, so that ten dumps of
+/// one lock do not hide the gap that they explain.
+fn varied<'a>(findings: &[&'a Finding], most: usize) -> Vec<&'a Finding> {
+    let mut by_weight = findings.to_vec();
+    by_weight.sort_by_key(|f| (f.kind, std::cmp::Reverse(f.severity)));
+    let mut turns: Vec<(usize, std::cmp::Reverse<Severity>, &Finding)> = by_weight
+        .chunk_by(|a, b| a.kind == b.kind)
+        .flat_map(|of_kind| of_kind.iter().enumerate())
+        .map(|(turn, finding)| (turn, std::cmp::Reverse(finding.severity), *finding))
+        .collect();
+    turns.sort_by_key(|(turn, severity, finding)| (*turn, *severity, finding.start));
+    let mut shown: Vec<&Finding> = turns.into_iter().take(most).map(|(_, _, f)| f).collect();
+    shown.sort_by(|a, b| (a.start, a.kind, &a.id).cmp(&(b.start, b.kind, &b.id)));
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -369,6 +387,27 @@ mod tests {
                 .unwrap_or_else(|| panic!("{part} in\n{out}"))
                 .1;
         }
+    }
+
+    #[test]
+    fn many_findings_of_one_kind_do_not_hide_another() {
+        let example = Example::new();
+        let gap = &example.report.findings[0];
+        let dumps: Vec<Finding> = (0..10)
+            .map(|n| {
+                let mut dump = gap.clone();
+                dump.kind = FindingKind::LockContention;
+                dump.id = format!("f-{n}");
+                dump.start = gap.start.plus_nanos(-n);
+                dump
+            })
+            .collect();
+        let mut mild = gap.clone();
+        mild.severity = Severity::Minor;
+        let all: Vec<&Finding> = dumps.iter().chain([&mild]).collect();
+        let shown = varied(&all, 3);
+        assert_eq!(shown.len(), 3);
+        assert!(shown.iter().any(|f| f.kind == FindingKind::ScrapeGap));
     }
 
     #[test]
