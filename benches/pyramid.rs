@@ -1,6 +1,5 @@
 //! P3 of `design.md` §6: building a min–max pyramid over 10 M points and asking it for one screen, beside a bare
 //! min–max scan of the same points in the same run.
-#![expect(missing_docs, reason = "criterion's macros make functions")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;

@@ -6,7 +6,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
 }
 
 /// The `q`-quantile of unsorted `values` by linear interpolation between order statistics (type 7 of Hyndman & Fan,
-/// 1996, the default of R and NumPy); `None` for none.
+/// 1996, the default of R and `NumPy`); `None` for none.
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
     let mut sorted: Vec<f64> = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 /// A path under the shared recordings, or `None` (with a word on stderr) where that folder is missing: then the test
 /// has nothing to do. Looked for at `$TAILSCOPE_SHARED`, then beside the checkout.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub(crate) fn shared_data(path: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     let roots = [

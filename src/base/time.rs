@@ -216,7 +216,7 @@ impl Zone {
         }
         jiff::tz::TimeZone::get(text)
             .map(Self)
-            .map_err(|_| TimeError::Zone(text.to_owned()))
+            .map_err(|why| TimeError::Zone(text.to_owned(), why.to_string()))
     }
 
     /// The instant of a wall time in this zone (the earlier one where a clock change makes it ambiguous).
@@ -301,9 +301,9 @@ pub enum TimeError {
     Unreadable(String),
     /// A zone that nobody knows.
     #[error(
-        "unknown time zone: expected an IANA name such as Asia/Seoul, UTC, local or +09:00; got {0:?}"
+        "unknown time zone: expected an IANA name such as Asia/Seoul, UTC, local or +09:00; got {0:?} ({1})"
     )]
-    Zone(String),
+    Zone(String, String),
 }
 
 /// Reads an epoch number by its magnitude: up to 11 digits are seconds (a fraction is kept), 12–14 milliseconds,
@@ -334,8 +334,10 @@ pub fn parse_epoch(text: &str) -> Option<Timestamp> {
     i64::try_from(nanos).ok().map(Timestamp)
 }
 
-/// Reads a time as people write it on the command line and in event files: RFC 3339 with an offset, an epoch number,
-/// or a wall time (`2026-11-30 14:29[:10[.866]]`, `T` or a space between) taken in `zone`.
+/// Reads a time as people write it on the command line and in event files.
+///
+/// RFC 3339 with an offset, an epoch number, or a wall time (`2026-11-30 14:29[:10[.866]]`, `T` or a space between) taken
+/// in `zone`.
 pub fn parse_time(text: &str, zone: &Zone) -> Result<Timestamp, TimeError> {
     let text = text.trim();
     if let Some(t) = parse_epoch(text).or_else(|| Timestamp::parse_rfc3339(text)) {

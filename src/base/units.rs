@@ -51,11 +51,7 @@ pub fn bytes(value: f64) -> String {
         value /= 1024.0;
         unit += 1;
     }
-    let digits = if unit == 0 || value.abs() >= 100.0 {
-        0
-    } else {
-        1
-    };
+    let digits = usize::from(!(unit == 0 || value.abs() >= 100.0));
     format!("{} {}", trim(value, digits), UNITS[unit])
 }
 

@@ -101,7 +101,7 @@ pub struct Hints<'a> {
 }
 
 /// The request that a file answers.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RequestHint {
     /// `GET` or `POST`.
     pub method: String,
@@ -200,7 +200,7 @@ pub fn recognise(head: &Head<'_>, hints: &Hints<'_>) -> Recognised {
     for format in ALL {
         match format.sniff(head) {
             Sniff::Yes(sure) if best.is_none_or(|(known, _)| sure > known) => {
-                best = Some((sure, *format))
+                best = Some((sure, *format));
             }
             Sniff::No { near, why }
                 if near > 0 && nearest.as_ref().is_none_or(|(known, _)| near > *known) =>
@@ -218,7 +218,7 @@ pub fn recognise(head: &Head<'_>, hints: &Hints<'_>) -> Recognised {
         Some((_, format)) => Recognised::As(format),
         None => Recognised::Nothing {
             guess: known::name_of(head)
-                .or(nearest.map(|(_, text)| text))
+                .or_else(|| nearest.map(|(_, text)| text))
                 .unwrap_or_else(|| "nothing that Tailscope reads begins like this".to_owned()),
         },
     }

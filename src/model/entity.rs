@@ -40,6 +40,23 @@ impl EntityType {
             Self::Job => "job",
         }
     }
+
+    /// From its word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [
+            Self::Service,
+            Self::Instance,
+            Self::Pod,
+            Self::Node,
+            Self::Endpoint,
+            Self::Upstream,
+            Self::Agent,
+            Self::Process,
+            Self::Job,
+        ]
+        .into_iter()
+        .find(|kind| kind.word() == word)
+    }
 }
 
 /// The id of an entity: `service:smartgateway`.
@@ -166,6 +183,13 @@ impl EntityGraph {
             .map(|(kind, name)| (*kind, name.as_str()))
     }
 
+    /// Id, type and name of every entity, in order of id.
+    pub fn names(&self) -> impl Iterator<Item = (&str, EntityType, &str)> {
+        self.names
+            .iter()
+            .map(|(id, (kind, name))| (id.as_str(), *kind, name.as_str()))
+    }
+
     /// All relations in order.
     pub fn relations(&self) -> impl Iterator<Item = &Relation> {
         self.relations.iter()
@@ -220,9 +244,9 @@ impl EntityGraph {
                 if cost <= limit && reached.get(other).is_none_or(|known| cost < *known) {
                     reached.insert(other.clone(), cost);
                     if free {
-                        open.push_front(other.clone())
+                        open.push_front(other.clone());
                     } else {
-                        open.push_back(other.clone())
+                        open.push_back(other.clone());
                     }
                 }
             }
@@ -244,9 +268,10 @@ impl EntityGraph {
     }
 }
 
-/// The name of the workload that a Kubernetes pod belongs to: `web-6d5c9f7b8-hx2wq` → `web` (a ReplicaSet's hash of 8
-/// to 10 characters and five random ones, from the alphabet that Kubernetes uses for both), `db-0` stays. `None` when the name is
-/// not of that shape.
+/// The name of the workload that a Kubernetes pod belongs to: `web-6d5c9f7b8-hx2wq` → `web`.
+///
+/// A Deployment's pod carries the hash of its `ReplicaSet` (8 to 10 characters) and five random ones, from the alphabet
+/// that Kubernetes uses for both; `db-0` stays. `None` when the name is not of that shape.
 pub fn workload_of_pod(pod: &str) -> Option<&str> {
     let (rest, random) = pod.rsplit_once('-')?;
     let (workload, hash) = rest.rsplit_once('-')?;

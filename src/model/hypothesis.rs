@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::base::time::Timestamp;
+use crate::model::input::Evidence;
 
 /// One hypothesis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,6 +26,8 @@ pub struct Hypothesis {
     pub entities: Vec<String>,
     /// Ids of the findings that it explains.
     pub explains: Vec<String>,
+    /// What speaks for it beyond the findings that it explains.
+    pub support: Vec<Support>,
     /// The changes near it, each with its role.
     pub changes: Vec<ChangeRole>,
     /// What speaks against it.
@@ -35,6 +38,19 @@ pub struct Hypothesis {
     pub next_checks: Vec<NextCheck>,
     /// 0…1: the share of the weight of all findings that it explains.
     pub coverage: f64,
+}
+
+/// Something that speaks for a hypothesis.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Support {
+    /// The finding that says so, when it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
+    /// What it says, with its numbers.
+    pub text: String,
+    /// Where to look, when it is not a finding.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
 }
 
 /// A change and what it has to do with a hypothesis.

@@ -49,7 +49,7 @@ impl Counts {
 }
 
 /// One input as the report lists it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Input {
     /// Stable id: a hash of path and content.
     pub id: String,

@@ -45,7 +45,10 @@ pub struct StackGroup {
     pub frames: Vec<Frame>,
     /// The lock that is waited for, when its address was printed.
     pub lock: Option<u64>,
-    /// Non-stale pointer arguments of its frames: who may hold what.
+    /// The object that this lock lies in, as an argument of the frame that takes it shows.
+    pub lock_owner: Option<u64>,
+    /// Owners of locks (or locks) that somebody waits for, among the non-stale pointer arguments of its frames: what it
+    /// may hold. Of a group that waits for a lock only the frames outside the one that takes it count.
     pub pointers: Vec<u64>,
     /// The function that started the goroutine, or empty.
     pub created_by: Arc<str>,

@@ -7,6 +7,10 @@ use crate::model::input::InputIx;
 
 /// One line of an access log.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "request_id and span_id are the names of the field"
+)]
 pub struct Request {
     /// Where it came from.
     pub input: InputIx,

@@ -96,6 +96,10 @@ impl SpanStatus {
 
 /// One span of one trace (an X-Ray segment or subsegment).
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "request_id and span_id are the names of the field"
+)]
 pub struct Span {
     /// Where it came from.
     pub input: InputIx,

@@ -1,1 +1,30 @@
-//! The document: inputs and what was made of them.
+//! The document: which inputs there are, and what was made of them.
+//!
+//! [`intake`] turns arguments into rows, [`analysis`] turns rows into a report. Outside crates that only this floor may
+//! name: `zip`, `tar`, `zstd`, `flate2`, `glob`.
+
+pub mod analysis;
+pub mod intake;
+
+/// Why something could not be done at all.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The threads that were asked for could not be started.
+    #[error("cannot start {jobs} worker threads: {source}")]
+    Threads {
+        /// How many were asked for.
+        jobs: usize,
+        /// The system's own words.
+        source: rayon::ThreadPoolBuildError,
+    },
+}
+
+/// Runs `work` with `jobs` worker threads; 0 means one for each processor. Results never depend on the number.
+pub fn with_jobs<T: Send>(jobs: usize, work: impl FnOnce() -> T + Send) -> Result<T, SessionError> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(jobs)
+        .thread_name(|at| format!("tailscope-worker-{at}"))
+        .build()
+        .map(|pool| pool.install(work))
+        .map_err(|source| SessionError::Threads { jobs, source })
+}

@@ -62,12 +62,9 @@ pub fn build(mut parts: Vec<(Input, Batch)>) -> Snapshot {
 
 fn sort_rows(snapshot: &mut Snapshot) {
     snapshot.spans.sort_by(|a, b| {
-        (&a.trace_id, a.start, a.span_id, !a.is_segment).cmp(&(
-            &b.trace_id,
-            b.start,
-            b.span_id,
-            !b.is_segment,
-        ))
+        // Of two records of one span the finished one comes first and is kept.
+        let key = |s: &crate::model::span::Span| (s.start, s.span_id, s.duration_ms.is_none());
+        (&a.trace_id, key(a), !a.is_segment).cmp(&(&b.trace_id, key(b), !b.is_segment))
     });
     snapshot.spans.dedup_by(|later, kept| {
         kept.trace_id == later.trace_id
@@ -293,6 +290,12 @@ fn graph(snapshot: &mut Snapshot) -> EntityGraph {
     }
     for span in &snapshot.spans {
         graph.add(EntityType::Service, &span.service);
+    }
+    for summary in &snapshot.summaries {
+        let connecting = summary.connect_service.iter();
+        for service in connecting.chain([&summary.entry]).filter(|s| !s.is_empty()) {
+            graph.add(EntityType::Service, service);
+        }
     }
     for call in &snapshot.calls {
         let caller = graph.add(EntityType::Service, &snapshot.spans[call.caller].service);

@@ -7,11 +7,16 @@
 //! one missing bucket alone moves a quantile (0.456 → 0.82 as measured there). [`quantile`] estimates with the bounds
 //! of the bucket as its error bar.
 
+mod native;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub use self::native::{native_deltas, native_interpolation};
 use crate::model::labels::Labels;
-use crate::model::series::{HistogramBucket, HistogramPoint, Series};
+use crate::model::series::Series;
 use crate::store::Snapshot;
 
 /// A pair of scrapes further apart than this many intervals has a scrape missing in it (`prometheus.md` §2.6).
@@ -44,15 +49,11 @@ pub fn families(snapshot: &Snapshot) -> Vec<Family> {
         let Some(base) = metric.strip_suffix("_bucket") else {
             continue;
         };
-        let mut by_labels: BTreeMap<Labels, Vec<(f64, Vec<usize>)>> = BTreeMap::new();
+        let mut by_labels: BTreeMap<Labels, Vec<(f64, usize)>> = BTreeMap::new();
         for (ix, series) in snapshot.raw(metric) {
-            let Some(bound) = series.labels.get("le").and_then(parse_bound) else {
-                continue;
-            };
-            let buckets = by_labels.entry(series.labels.without(&["le"])).or_default();
-            match buckets.iter_mut().find(|(known, _)| *known == bound) {
-                Some((_, spellings)) => spellings.push(ix),
-                None => buckets.push((bound, vec![ix])),
+            if let Some(bound) = series.labels.get("le").and_then(parse_bound) {
+                let labels = series.labels.without(&["le"]);
+                by_labels.entry(labels).or_default().push((bound, ix));
             }
         }
         if by_labels.is_empty() {
@@ -61,8 +62,17 @@ pub fn families(snapshot: &Snapshot) -> Vec<Family> {
         let base: Arc<str> = Arc::from(base);
         let sums = by_exact_labels(snapshot, &format!("{base}_sum"));
         let counts = by_exact_labels(snapshot, &format!("{base}_count"));
-        for (labels, mut buckets) in by_labels {
-            buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (labels, mut bounds) in by_labels {
+            bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let mut buckets: Vec<(f64, Vec<usize>)> = Vec::with_capacity(bounds.len());
+            for (bound, ix) in bounds {
+                match buckets.last_mut() {
+                    Some((known, spellings)) if known.total_cmp(&bound).is_eq() => {
+                        spellings.push(ix);
+                    }
+                    _ => buckets.push((bound, vec![ix])),
+                }
+            }
             found.push(Family {
                 base: Arc::clone(&base),
                 sum: sums.get(&labels).copied(),
@@ -194,10 +204,9 @@ impl Family {
                 deltas.dropped.gaps += 1;
             } else if before.iter().zip(after).any(|(b, a)| a < b) {
                 deltas.dropped.resets += 1;
-            } else if let Some(row) = uncumulate(before, after) {
+            } else if uncumulate(before, after, &mut deltas.counts) {
                 deltas.start.push(pair[0]);
                 deltas.end.push(pair[1]);
-                deltas.counts.extend(row);
                 deltas.sum.push(match (sums.get(at), sums.get(at + 1)) {
                     (Some(b), Some(a)) if a >= b => a - b,
                     _ => f64::NAN,
@@ -224,20 +233,21 @@ fn classic_bins(buckets: &[(f64, Vec<usize>)]) -> Vec<Bin> {
     bins
 }
 
-/// The observations of each bucket alone; `None` when the buckets contradict each other.
-fn uncumulate(before: &[f64], after: &[f64]) -> Option<Vec<f64>> {
-    let mut row = Vec::with_capacity(after.len());
+/// Appends the observations of each bucket alone; `false`, and nothing, when the buckets contradict each other.
+fn uncumulate(before: &[f64], after: &[f64], into: &mut Vec<f64>) -> bool {
+    let from = into.len();
     let mut below = 0.0;
     for (b, a) in before.iter().zip(after) {
         let cumulative = a - b;
         let inside = cumulative - below;
         if inside < -ROUNDING * a.abs() {
-            return None;
+            into.truncate(from);
+            return false;
         }
-        row.push(inside.max(0.0));
+        into.push(inside.max(0.0));
         below = f64::max(below, cumulative);
     }
-    Some(row)
+    true
 }
 
 /// Times and values of one bucket, of all its spellings.
@@ -292,6 +302,29 @@ fn complete_points(columns: &[Column<'_>], dropped: &mut Dropped) -> Points {
         values: Vec::with_capacity(base.len() * columns.len()),
         base_times: base.to_vec(),
     };
+    // All buckets of one scrape carry its time, so mostly every column has the same times.
+    if columns
+        .iter()
+        .all(|c| c.t() == base && c.v().len() == base.len())
+    {
+        for (at, t) in base.iter().enumerate() {
+            let from = points.values.len();
+            points
+                .values
+                .extend(columns.iter().filter_map(|c| c.v().get(at)));
+            let is_whole = points
+                .values
+                .get(from..)
+                .is_some_and(|row| row.iter().all(|v| v.is_finite()));
+            if is_whole {
+                points.times.push(*t);
+            } else {
+                points.values.truncate(from);
+                dropped.incomplete += 1;
+            }
+        }
+        return points;
+    }
     let mut cursors = vec![0usize; columns.len()];
     let mut row = Vec::with_capacity(columns.len());
     for t in base {
@@ -348,102 +381,6 @@ pub fn longest_pair(times: &[i64]) -> i64 {
     let middle = distances.len() / 2;
     let median = *distances.select_nth_unstable(middle).1;
     (median as f64 * GAP_INTERVALS) as i64
-}
-
-/// The differences between neighbouring native histograms of one series. Only populated buckets are stored, so one that
-/// is missing holds nothing; the number of observations going down is a reset.
-pub fn native_deltas(series: &Series) -> Deltas {
-    let mut bins: Vec<Bin> = series
-        .histograms
-        .iter()
-        .flat_map(|point| &point.buckets)
-        .map(|bucket| Bin {
-            lower: bucket.lower,
-            upper: bucket.upper,
-        })
-        .collect();
-    bins.sort_by(|a, b| (a.lower.total_cmp(&b.lower)).then(a.upper.total_cmp(&b.upper)));
-    bins.dedup();
-    let mut deltas = Deltas {
-        interpolation: native_interpolation(series.histograms.iter().flat_map(|h| &h.buckets)),
-        bins,
-        ..Deltas::default()
-    };
-    let times: Vec<i64> = series.histograms.iter().map(|h| h.t.nanos()).collect();
-    let longest = longest_pair(&times);
-    for pair in series.histograms.windows(2) {
-        let (start, end) = (pair[0].t.nanos(), pair[1].t.nanos());
-        if !pair[0].count.is_finite() || !pair[1].count.is_finite() {
-            deltas.dropped.incomplete += 1;
-        } else if end.saturating_sub(start) > longest {
-            deltas.dropped.gaps += 1;
-        } else if let Some(row) = native_row(&deltas.bins, &pair[0], &pair[1]) {
-            deltas.start.push(start);
-            deltas.end.push(end);
-            deltas.counts.extend(row);
-            let sum = pair[1].sum - pair[0].sum;
-            deltas.sum.push(if sum >= 0.0 { sum } else { f64::NAN });
-        } else {
-            deltas.dropped.resets += 1;
-        }
-    }
-    deltas
-}
-
-/// The observations in each of `bins` between two points; `None` across a reset.
-fn native_row(bins: &[Bin], before: &HistogramPoint, after: &HistogramPoint) -> Option<Vec<f64>> {
-    if after.count < before.count {
-        return None;
-    }
-    let mut row = vec![0.0; bins.len()];
-    let mut add = |point: &HistogramPoint, sign: f64| {
-        for bucket in &point.buckets {
-            let at = bins.partition_point(|bin| {
-                bin.lower
-                    .total_cmp(&bucket.lower)
-                    .then(bin.upper.total_cmp(&bucket.upper))
-                    .is_lt()
-            });
-            if let Some(cell) = row.get_mut(at) {
-                *cell += sign * bucket.count;
-            }
-        }
-    };
-    add(after, 1.0);
-    add(before, -1.0);
-    row.iter()
-        .all(|n| *n >= -ROUNDING * after.count.abs())
-        .then(|| row.into_iter().map(|n| n.max(0.0)).collect())
-}
-
-/// Buckets of a standard schema grow by 2^(2^-schema), schema -4 … 8 (Prometheus, native histograms specification);
-/// any other ratio means custom bounds.
-pub fn native_interpolation<'a>(
-    buckets: impl Iterator<Item = &'a HistogramBucket>,
-) -> Interpolation {
-    let mut schema: Option<i32> = None;
-    for bucket in buckets.filter(|b| b.rule != 3) {
-        let ratio = (bucket.upper / bucket.lower).abs();
-        let ratio = if bucket.upper <= 0.0 {
-            ratio.recip()
-        } else {
-            ratio
-        };
-        let of_bucket = (-4..=8).find(|s| {
-            let growth = 2f64.powf(2f64.powi(-*s));
-            ((ratio - growth) / growth).abs() < 1e-9
-        });
-        match (schema, of_bucket) {
-            (_, None) => return Interpolation::Linear,
-            (Some(known), Some(new)) if known != new => return Interpolation::Linear,
-            _ => schema = of_bucket,
-        }
-    }
-    if schema.is_some() {
-        Interpolation::Exponential
-    } else {
-        Interpolation::Linear
-    }
 }
 
 /// A quantile with what bounds it.

@@ -12,7 +12,6 @@ pub mod pyramid;
 mod requests;
 #[cfg(feature = "sql")]
 pub mod sql;
-#[cfg(feature = "sql")]
 pub mod tables;
 
 use std::collections::BTreeMap;
@@ -149,8 +148,10 @@ impl Snapshot {
             .iter()
             .find(|s| s.range.contains(t))
             .or_else(|| series.sources.first());
-        let (input, locator) =
-            source.map_or((InputIx::default(), ""), |s| (s.input, s.locator.as_ref()));
+        let (input, locator) = source.map_or_else(
+            || (InputIx::default(), ""),
+            |s| (s.input, s.locator.as_ref()),
+        );
         self.evidence(
             input,
             format!("{locator} {} @ {t}", series.selector())

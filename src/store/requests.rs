@@ -28,7 +28,7 @@ pub(super) fn merge(requests: Vec<Request>) -> (Vec<Request>, u64) {
     let (mut kept, by_id) = merge_by_id(named);
     let (mut others, by_copy) = merge_copies(nameless);
     kept.append(&mut others);
-    kept.sort_by(|a, b| (a.t, a.input, a.line).cmp(&(b.t, b.input, b.line)));
+    kept.sort_by_key(|r| (r.t, r.input, r.line));
     (kept, by_id + by_copy)
 }
 
@@ -53,17 +53,14 @@ fn merge_by_id(requests: Vec<Request>) -> (Vec<Request>, u64) {
             .copied()
             .take(COMPARED_PER_ID)
             .find(|at| rows.get(*at).is_some_and(|row| is_twin(row, &request)));
-        match twin.and_then(|at| rows.get_mut(at)) {
-            Some(row) => {
-                doubles += 1;
-                row.inputs.push(request.input);
-                join(&mut row.request, request);
-            }
-            None => {
-                known.push(rows.len());
-                let inputs = vec![request.input];
-                rows.push(Row { request, inputs });
-            }
+        if let Some(row) = twin.and_then(|at| rows.get_mut(at)) {
+            doubles += 1;
+            row.inputs.push(request.input);
+            join(&mut row.request, request);
+        } else {
+            known.push(rows.len());
+            let inputs = vec![request.input];
+            rows.push(Row { request, inputs });
         }
     }
     (rows.into_iter().map(|row| row.request).collect(), doubles)
@@ -192,7 +189,9 @@ fn pairs_of_copies(one: &[Request], other: &[Request]) -> Option<Vec<(usize, usi
         places.entry(looks(request)).or_default().push(at);
     }
     // From the back, so that popping gives them in order.
-    places.values_mut().for_each(|at| at.reverse());
+    for at in places.values_mut() {
+        at.reverse();
+    }
     let alone: BTreeSet<usize> = places
         .values()
         .filter_map(|at| match at.as_slice() {

@@ -49,7 +49,7 @@ pub(super) struct Observation {
 impl Flow {
     /// Single latencies, put in order of their start.
     pub(super) fn exact(mut observations: Vec<Observation>) -> Self {
-        observations.sort_by(|a, b| (a.start, a.row).cmp(&(b.start, b.row)));
+        observations.sort_by_key(|o| (o.start, o.row));
         let ends = observations
             .iter()
             .map(|o| o.start.saturating_add((o.ms * 1e6) as i64))
@@ -118,6 +118,23 @@ impl Flow {
             counts,
         };
         flow
+    }
+
+    /// From the start of the first slice of a stretch to the end of its last.
+    pub(super) fn times(&self, stretch: &Range<usize>) -> Option<(i64, i64)> {
+        let first = self.start.get(stretch.start)?;
+        let last = self.end.get(stretch.end.checked_sub(1)?)?;
+        Some((*first, *last))
+    }
+
+    /// Observations in slices that begin in a span of time.
+    pub(super) fn count_within(&self, (from, to): (i64, i64)) -> f64 {
+        self.start
+            .iter()
+            .zip(&self.n)
+            .filter(|(start, _)| (from..to).contains(*start))
+            .map(|(_, n)| n)
+            .sum()
     }
 
     /// How many slices there are.

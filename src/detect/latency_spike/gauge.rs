@@ -28,7 +28,6 @@ pub(super) struct GaugeSpike {
     pub peak_ms: f64,
     /// When the peak was.
     pub peak_at: i64,
-    pub bound_ms: f64,
     /// Values above the bound.
     pub high: usize,
     /// Values outside.
@@ -50,7 +49,7 @@ pub(super) fn scan(series: &Series, to_ms: f64) -> Option<Vec<GaugeSpike>> {
     let mut bound = f64::INFINITY;
     for _ in 0..6 {
         let next_bound = (baseline * LEAST_RATIO).max(baseline + MADS * noise);
-        if next_bound == bound {
+        if next_bound.total_cmp(&bound).is_eq() {
             break;
         }
         bound = next_bound;
@@ -78,7 +77,6 @@ pub(super) fn scan(series: &Series, to_ms: f64) -> Option<Vec<GaugeSpike>> {
             baseline_ms: baseline,
             peak_ms: *inside.get(at)?,
             peak_at: *times.get(r.start + at)?,
-            bound_ms: bound,
             high: high(&values, &r, bound),
             usual,
             has_ended: values.len() - r.end >= 2,

@@ -1,8 +1,9 @@
 //! `latency_spike`: a tail quantile left its baseline for a time.
 //!
 //! [`sources`] collects latencies as groups of callee, observer and route; [`scan`] tests a group's [`flow`], and
-//! [`gauge`] quantiles that came ready-made; [`report`] joins what several sources saw of one spike into one finding.
+//! [`gauge`] quantiles that came ready-made; each [`candidate`] is what one source saw; [`report`] joins what several sources saw of one spike into one finding.
 
+mod candidate;
 mod flow;
 mod gauge;
 mod report;
@@ -14,10 +15,14 @@ mod tests;
 
 use rayon::prelude::*;
 
+pub(in crate::detect) use self::route::route_of;
+pub(in crate::detect) use self::scan::complement;
+pub(in crate::detect) use self::sources::{NOT_REQUESTS, Subject, spans_are_chosen, subject_of};
+
+use self::candidate::Candidate;
 use self::flow::Flow;
-use self::report::Candidate;
-use self::scan::{Episode, Scan};
-use self::sources::{Group, Member, Source, Sources};
+use self::scan::Scan;
+use self::sources::{Group, Loaded, Member, Source, Sources, flow_of};
 use crate::detect::{Context, Detector, Verdict};
 use crate::model::finding::FindingKind;
 use crate::store::Snapshot;
@@ -61,7 +66,7 @@ impl Detector for LatencySpike {
             if let Some(spikes) = gauge::scan(series, to_ms) {
                 is_judged = true;
                 candidates.extend(spikes.into_iter().map(|spike| {
-                    report::of_gauge(snapshot, ix, series, (source, q, look_back), &spike)
+                    candidate::of_gauge(snapshot, ix, series, (source, q, look_back), &spike)
                 }));
             }
         }
@@ -111,52 +116,67 @@ fn judge(
     tests: f64,
 ) -> (bool, Vec<Candidate>) {
     let everybody: Vec<&Member> = group.members.iter().collect();
-    let pooled = sources.flow(snapshot, group, &everybody);
-    let alone: Vec<Flow> = match everybody.as_slice() {
+    let loaded: Vec<Loaded> = everybody
+        .iter()
+        .map(|m| sources.load(snapshot, m))
+        .collect();
+    let pooled = flow_of(loaded.iter(), group.to_ms);
+    let alone: Vec<Flow> = match loaded.as_slice() {
         [_] => Vec::new(),
         many => many
             .iter()
-            .map(|m| sources.flow(snapshot, group, std::slice::from_ref(m)))
+            .map(|one| flow_of(std::iter::once(one), group.to_ms))
             .collect(),
     };
     let tests = tests + alone.len() as f64;
-    let mut is_judged = false;
-    let mut affected: Vec<&Member> = Vec::new();
-    for (member, flow) in everybody.iter().zip(&alone) {
-        match look(flow, tests) {
-            Scan::NotEnough => {}
-            Scan::Quiet => is_judged = true,
-            Scan::Found(_) => {
-                is_judged = true;
-                affected.push(member);
-            }
-        }
-    }
-    // Where single instances show it, the numbers are theirs: the others would only dilute them.
-    let flow;
-    let (members, flow): (&[&Member], &Flow) =
-        if affected.is_empty() || affected.len() == everybody.len() {
-            (&everybody, &pooled)
-        } else {
-            flow = sources.flow(snapshot, group, &affected);
-            (&affected, &flow)
-        };
-    let episodes: Vec<Episode> = match look(flow, tests) {
-        Scan::NotEnough => Vec::new(),
-        Scan::Quiet => {
-            is_judged = true;
-            Vec::new()
-        }
-        Scan::Found(episodes) => {
-            is_judged = true;
-            episodes
-        }
+    let scans: Vec<Scan> = alone.iter().map(|flow| look(flow, tests)).collect();
+    let of_all = look(&pooled, tests);
+    let is_judged = !matches!(of_all, Scan::NotEnough)
+        || scans.iter().any(|scan| !matches!(scan, Scan::NotEnough));
+    // Where some instances show it while others do not, the numbers are theirs: the others would only dilute them.
+    let affected: Vec<usize> = (0..scans.len())
+        .filter(|at| matches!(scans.get(*at), Some(Scan::Found(_))))
+        .collect();
+    let is_part = !affected.is_empty() && others_were_there(&alone, &scans);
+    let (members, flow, scan) = if is_part {
+        let members: Vec<&Member> = affected
+            .iter()
+            .filter_map(|at| everybody.get(*at).copied())
+            .collect();
+        let theirs = affected.iter().filter_map(|at| loaded.get(*at));
+        let flow = flow_of(theirs, group.to_ms);
+        let scan = look(&flow, tests);
+        (members, flow, scan)
+    } else {
+        (everybody, pooled, of_all)
+    };
+    let Scan::Found(episodes) = scan else {
+        return (is_judged, Vec::new());
     };
     let candidates = episodes
         .iter()
-        .map(|episode| report::of_flow(snapshot, sources, group, members, flow, episode))
+        .map(|episode| candidate::of_flow(snapshot, sources, group, &members, &flow, episode))
         .collect();
     (is_judged, candidates)
+}
+
+/// Whether an instance that shows no spike answered while others did: one that came later cannot speak for the
+/// spike.
+fn others_were_there(flows: &[Flow], scans: &[Scan]) -> bool {
+    let spikes: Vec<(i64, i64)> = flows
+        .iter()
+        .zip(scans)
+        .filter_map(|(flow, scan)| match scan {
+            Scan::Found(episodes) => Some((flow, episodes)),
+            _ => None,
+        })
+        .flat_map(|(flow, episodes)| episodes.iter().filter_map(|e| flow.times(&e.stretch)))
+        .collect();
+    flows
+        .iter()
+        .zip(scans)
+        .filter(|(_, scan)| !matches!(scan, Scan::Found(_)))
+        .any(|(flow, _)| spikes.iter().any(|span| flow.count_within(*span) >= 10.0))
 }
 
 fn look(flow: &Flow, tests: f64) -> Scan {

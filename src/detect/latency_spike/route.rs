@@ -2,7 +2,7 @@
 
 /// `/order/8d3f…/items?x=1` → `/order/*/items`; a method before it and a scheme with a host are taken off. Numbers,
 /// hexadecimal words of eight or more digits, UUIDs and very long segments are ids.
-pub(super) fn route_of(path: &str) -> String {
+pub(in crate::detect) fn route_of(path: &str) -> String {
     let path = path.trim();
     let path = match path.split_once(' ') {
         Some((method, rest)) if method.bytes().all(|b| b.is_ascii_uppercase()) => rest.trim(),

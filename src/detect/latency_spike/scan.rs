@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::flow::Flow;
 use crate::base::stats;
-use crate::detect::quantiles::{log10_binomial_tail, maximal_stretches};
+use crate::detect::quantiles::{log10_binomial_tail, log10_stretches, maximal_stretches, trim};
 use crate::store::histogram::Estimate;
 
 /// A spike is at least so many times its baseline: half again, the smallest rise that a graph shows clearly, and more
@@ -91,8 +91,8 @@ pub(super) enum Scan {
 /// 2. as many are no chance at the usual share: `P(Binomial(n, usual) ≥ k) × tests ≤ 0.001`;
 /// 3. the quantile is more than three scaled MADs above the median of the other windows.
 ///
-/// In both tests `n` and `k` are divided by the dispersion of the other windows (quasi-binomial, McCullagh & Nelder
-/// 1989, §4.5): slow requests come in clusters.
+/// In both tests `n` and `k` are divided by the dispersion of the other windows (quasi-likelihood, Wedderburn
+/// 1974): slow requests come in clusters.
 pub(super) fn scan(flow: &Flow, q: f64, groups: f64) -> Scan {
     let total = flow.total();
     let least = window_size(q);
@@ -118,9 +118,16 @@ pub(super) fn scan(flow: &Flow, q: f64, groups: f64) -> Scan {
         let stretches: Vec<Range<usize>> =
             maximal_stretches(beyond.iter().zip(&flow.n).map(|(k, n)| k - limit * n))
                 .into_iter()
+                .map(|r| {
+                    let counts = |at: usize| {
+                        let of = |all: &[f64]| all.get(at).copied().unwrap_or(0.0);
+                        (of(&flow.n), of(&beyond))
+                    };
+                    trim(&r, counts, usual_share.max(0.5 / total))
+                })
                 .filter(|r| {
                     let (n, k) = (sum(&flow.n, r), sum(&beyond, r));
-                    k >= 3.0 && k >= (1.0 - q) * n
+                    k >= 3.0 && log10_binomial_tail(n, k, 1.0 - q) <= LOG10_DOUBT
                 })
                 .collect();
         let outside = complement(&stretches, flow.len());
@@ -133,9 +140,13 @@ pub(super) fn scan(flow: &Flow, q: f64, groups: f64) -> Scan {
         let Some(next) = flow.quantile(&outside, q) else {
             return Scan::NotEnough;
         };
+        // With nothing beyond the first, lowest bound there is nothing beyond a higher one.
+        if known.is_none() && stretches.is_empty() {
+            return Scan::Quiet;
+        }
         let is_settled = known
             .as_ref()
-            .is_some_and(|(at, seen)| *at == bound && *seen == stretches);
+            .is_some_and(|(at, seen)| at.total_cmp(&bound).is_eq() && *seen == stretches);
         known = Some((bound, stretches));
         if is_settled {
             break;
@@ -170,7 +181,8 @@ fn judge(flow: &Flow, q: f64, groups: f64, bound: f64, stretches: &[Range<usize>
     // Half an observation is added, so that nothing seen outside is not taken for impossible (Jeffreys).
     let usual_share = (usual_k + 0.5) / (usual_n + 1.0);
     let spread = dispersion(flow, &beyond, &windows, usual_k / usual_n);
-    let tests = ((flow.total() / size).max(1.0) * groups.max(1.0)).log10();
+    let slow = beyond.iter().filter(|k| **k > 0.0).count() as f64;
+    let tests = log10_stretches(slow) + groups.max(1.0).log10();
     let mut found = Vec::new();
     for stretch in stretches {
         let (n, k) = (sum(&flow.n, stretch), sum(&beyond, stretch));
@@ -271,7 +283,7 @@ fn sum(values: &[f64], range: &Range<usize>) -> f64 {
 }
 
 /// What lies between some stretches that are in order.
-pub(super) fn complement(stretches: &[Range<usize>], len: usize) -> Vec<Range<usize>> {
+pub(in crate::detect) fn complement(stretches: &[Range<usize>], len: usize) -> Vec<Range<usize>> {
     let mut outside = Vec::with_capacity(stretches.len() + 1);
     let mut from = 0;
     for stretch in stretches {

@@ -16,7 +16,7 @@ use crate::store::histogram::{self, Deltas, Family};
 
 /// Whom latencies are about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Subject {
+pub(in crate::detect) struct Subject {
     /// The service that answers.
     pub callee: String,
     /// The service that measured from outside, or empty when the callee itself did.
@@ -46,6 +46,28 @@ pub(super) enum Part {
     Native(Vec<usize>),
     /// Single latencies.
     Rows(Vec<Observation>),
+}
+
+/// The latencies of one instance.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Loaded {
+    rows: Vec<Observation>,
+    deltas: Vec<Deltas>,
+}
+
+/// The latencies of some instances together; `to_ms` turns the unit of their histograms into milliseconds.
+pub(super) fn flow_of<'a>(loaded: impl Iterator<Item = &'a Loaded>, to_ms: f64) -> Flow {
+    let mut rows = Vec::new();
+    let mut parts: Vec<&Deltas> = Vec::new();
+    for one in loaded {
+        rows.extend_from_slice(&one.rows);
+        parts.extend(one.deltas.iter().filter(|d| !d.is_empty()));
+    }
+    if parts.is_empty() {
+        Flow::exact(rows)
+    } else {
+        Flow::binned(&parts, to_ms)
+    }
 }
 
 /// One instance of a group.
@@ -94,9 +116,7 @@ pub(super) fn collect(snapshot: &Snapshot) -> Sources {
     add_families(snapshot, &sources.families, &mut groups);
     add_native(snapshot, &mut groups);
     add_requests(snapshot, &mut groups);
-    let in_spans: BTreeSet<&str> = snapshot.spans.iter().map(|s| s.trace_id.as_ref()).collect();
-    // Under nine tenths of the listed traces, somebody picked them.
-    sources.spans_are_chosen = in_spans.len() * 10 < snapshot.summaries.len() * 9;
+    sources.spans_are_chosen = spans_are_chosen(snapshot);
     if !sources.spans_are_chosen {
         add_spans(snapshot, &mut groups);
     }
@@ -114,20 +134,29 @@ pub(super) fn collect(snapshot: &Snapshot) -> Sources {
     sources
 }
 
+/// Whether the spans are of fewer than nine tenths of the listed traces: then somebody picked them, mostly the slow
+/// and the failed ones, and shares and quantiles of them say nothing.
+pub(in crate::detect) fn spans_are_chosen(snapshot: &Snapshot) -> bool {
+    let in_spans: BTreeSet<&str> = snapshot.spans.iter().map(|s| s.trace_id.as_ref()).collect();
+    in_spans.len() * 10 < snapshot.summaries.len() * 9
+}
+
+/// Prefixes of metrics of runtimes, machines and the monitoring itself: they count or time no requests.
+pub(in crate::detect) const NOT_REQUESTS: [&str; 9] = [
+    "go_",
+    "jvm_",
+    "process_",
+    "prometheus_",
+    "scrape_",
+    "promhttp_",
+    "net_conntrack_",
+    "node_",
+    "alertmanager_",
+];
+
 /// Milliseconds in one unit of a series of latencies; `None` when it measures something else: no time, the runtime or
 /// the monitoring itself, or connects (which `connect_outliers` judges).
 pub(super) fn latency_unit(snapshot: &Snapshot, ix: usize, base: &str) -> Option<f64> {
-    const NOT_REQUESTS: [&str; 9] = [
-        "go_",
-        "jvm_",
-        "process_",
-        "prometheus_",
-        "scrape_",
-        "promhttp_",
-        "net_conntrack_",
-        "node_",
-        "alertmanager_",
-    ];
     if NOT_REQUESTS.iter().any(|prefix| base.starts_with(prefix)) {
         return None;
     }
@@ -153,7 +182,11 @@ pub(super) fn unit_ms(unit: &str) -> Option<f64> {
 }
 
 /// Subject and instance of a series.
-pub(super) fn subject_of(snapshot: &Snapshot, ix: usize, series: &Series) -> (Subject, String) {
+pub(in crate::detect) fn subject_of(
+    snapshot: &Snapshot,
+    ix: usize,
+    series: &Series,
+) -> (Subject, String) {
     const PEERS: [&str; 7] = [
         "peer",
         "peer_service",
@@ -397,31 +430,23 @@ fn add_summaries(snapshot: &Snapshot, groups: &mut Groups) {
 }
 
 impl Sources {
-    /// The latencies of some members together.
-    pub(super) fn flow(&self, snapshot: &Snapshot, group: &Group, members: &[&Member]) -> Flow {
-        let mut rows = Vec::new();
-        let mut deltas: Vec<Deltas> = Vec::new();
-        for member in members {
-            match &member.part {
-                Part::Rows(observations) => rows.extend_from_slice(observations),
-                Part::Families(all) => deltas.extend(
-                    all.iter()
-                        .filter_map(|at| self.families.get(*at))
-                        .map(|family| family.deltas(snapshot)),
-                ),
-                Part::Native(all) => deltas.extend(
-                    all.iter()
-                        .filter_map(|ix| snapshot.series.get(*ix))
-                        .map(histogram::native_deltas),
-                ),
-            }
+    /// Computes the latencies of one member.
+    pub(super) fn load(&self, snapshot: &Snapshot, member: &Member) -> Loaded {
+        let mut loaded = Loaded::default();
+        match &member.part {
+            Part::Rows(observations) => loaded.rows.extend_from_slice(observations),
+            Part::Families(all) => loaded.deltas.extend(
+                all.iter()
+                    .filter_map(|at| self.families.get(*at))
+                    .map(|family| family.deltas(snapshot)),
+            ),
+            Part::Native(all) => loaded.deltas.extend(
+                all.iter()
+                    .filter_map(|ix| snapshot.series.get(*ix))
+                    .map(histogram::native_deltas),
+            ),
         }
-        if deltas.is_empty() {
-            Flow::exact(rows)
-        } else {
-            let parts: Vec<&Deltas> = deltas.iter().filter(|d| !d.is_empty()).collect();
-            Flow::binned(&parts, group.to_ms)
-        }
+        loaded
     }
 
     /// The series that evidence about a member of a classic or native group points to: the bucket next above `bound_ms`.
@@ -438,7 +463,7 @@ impl Sources {
                     .buckets
                     .iter()
                     .find(|(le, _)| le * group.to_ms >= bound_ms * (1.0 - 1e-9))
-                    .or(family.buckets.last())?;
+                    .or_else(|| family.buckets.last())?;
                 bucket.1.first().copied()
             }
             Part::Native(all) => all.first().copied(),

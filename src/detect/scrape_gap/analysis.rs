@@ -1,12 +1,13 @@
 //! The gaps of all targets together: what is Prometheus' own, what is one target's, what only moved.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::detect::scrape_gap::decide::{Decision, decide};
 use crate::detect::scrape_gap::evidence::restart;
+use crate::detect::scrape_gap::origin::Origin;
 use crate::detect::scrape_gap::runs::{Class, Phase, phases};
 use crate::detect::scrape_gap::shared::{SharedHole, shared_holes};
-use crate::detect::scrape_gap::timeline::{Hole, Origin, Target, targets};
+use crate::detect::scrape_gap::timeline::{Hole, Target, clock, targets};
 use crate::store::Snapshot;
 
 /// Gaps of at most this many scrapes, with at most [`BETWEEN_MAX`] good ones between, are one fault that comes and goes
@@ -52,16 +53,16 @@ impl<'a> Analysis<'a> {
             }
         }
         let shared = shared_holes(snapshot, &targets, &holes);
+        let theirs: BTreeSet<(usize, i64)> = shared
+            .iter()
+            .flat_map(|s| s.members.iter().map(|(ix, hole)| (*ix, hole.from)))
+            .collect();
         let all: Vec<Vec<Phase>> = targets
             .iter()
             .zip(&holes)
             .enumerate()
             .map(|(ix, (target, holes))| {
-                let is_shared = |h: &Hole| {
-                    shared
-                        .iter()
-                        .any(|s| s.members.iter().any(|(t, m)| *t == ix && m == h))
-                };
+                let is_shared = |h: &Hole| theirs.contains(&(ix, h.from));
                 let is_restart = |before: usize, after: usize| {
                     let at = |ix: usize| target.scrapes.get(ix).map_or(0, |s| s.t);
                     restart(snapshot, &target.series, at(before), at(after)).is_some()
@@ -69,13 +70,58 @@ impl<'a> Analysis<'a> {
                 phases(target, holes, &is_shared, &is_restart)
             })
             .collect();
-        let gaps = gaps(snapshot, &targets, &all);
+        let mut gaps = gaps(snapshot, &targets, &all);
+        let mut shared = shared;
+        for hole in &mut shared {
+            fold_observers(snapshot, &targets, hole, &mut gaps);
+        }
         Self {
             targets,
             shared,
             gaps,
         }
     }
+}
+
+/// A gap of Prometheus' own instance as another Prometheus saw it is the same event, and proof of it.
+fn fold_observers(
+    snapshot: &Snapshot,
+    targets: &[Target<'_>],
+    shared: &mut SharedHole,
+    gaps: &mut Vec<Gap>,
+) {
+    let Some(own) = shared.own_instance.clone() else {
+        return;
+    };
+    gaps.retain(|gap| {
+        let (Some(target), Some(first), Some(last)) = (
+            targets.get(gap.target),
+            gap.phases.first(),
+            gap.phases.last(),
+        ) else {
+            return true;
+        };
+        let is_observed = target.labels.get("instance") == Some(own.as_str())
+            && first.start < shared.to
+            && last.end.is_none_or(|end| end > shared.from);
+        if is_observed {
+            let missed: u64 = gap.phases.iter().map(Phase::missed).sum();
+            shared.reasons.push(format!(
+                "Another Prometheus (its job {}) saw it fail {} from {} to {} ({}).",
+                target.job(),
+                crate::base::text::count(missed, "scrape", "scrapes"),
+                clock(first.start),
+                clock(last.last_bad),
+                gap.decision.cause
+            ));
+            shared.evidence.extend(target.up_evidence(
+                snapshot,
+                first.start,
+                "up 0, seen from outside",
+            ));
+        }
+        !is_observed
+    });
 }
 
 fn gaps(snapshot: &Snapshot, targets: &[Target<'_>], all: &[Vec<Phase>]) -> Vec<Gap> {
@@ -94,10 +140,7 @@ fn gaps(snapshot: &Snapshot, targets: &[Target<'_>], all: &[Vec<Phase>]) -> Vec<
             let company = if phase.class == Class::Missing {
                 (0, targets.len().saturating_sub(1))
             } else {
-                let alike = |peer: &&usize| {
-                    all.get(**peer)
-                        .is_some_and(|p| p.iter().any(|p| is_alike(p, phase)))
-                };
+                let alike = |peer: &&usize| all.get(**peer).is_some_and(|p| has_alike(p, phase));
                 (peers.iter().filter(alike).count(), peers.len())
             };
             own.push(Gap {
@@ -111,9 +154,14 @@ fn gaps(snapshot: &Snapshot, targets: &[Target<'_>], all: &[Vec<Phase>]) -> Vec<
     found
 }
 
-/// Whether two targets failed in the same way at the same time, give or take an interval at the beginning.
-fn is_alike(a: &Phase, b: &Phase) -> bool {
-    a.class == b.class && (a.start - b.start).abs() <= a.interval.max(b.interval) * 3 / 2
+/// Whether one of a target's phases, in order of time, is of the same class and begins within three halves of an
+/// interval of `phase`.
+fn has_alike(phases: &[Phase], phase: &Phase) -> bool {
+    let near = phase.interval * 3 / 2;
+    let from = phases.partition_point(|p| p.start < phase.start - near);
+    let rest = phases.get(from..).unwrap_or_default().iter();
+    rest.take_while(|p| p.start <= phase.start + near)
+        .any(|p| p.class == phase.class)
 }
 
 /// Short gaps of one cause that come again and again are one.
@@ -165,7 +213,7 @@ fn join_repeated(gaps: Vec<Gap>) -> Vec<Gap> {
 
 /// Targets that end while another one of the same job begins, each with its heir.
 pub(crate) fn replacements(targets: &[Target<'_>]) -> Vec<(usize, usize)> {
-    let mut heirs: Vec<usize> = Vec::new();
+    let mut heirs: BTreeSet<usize> = BTreeSet::new();
     let mut found = Vec::new();
     for (old_ix, old) in targets.iter().enumerate() {
         let Some(last) = old.scrapes.last() else {
@@ -188,7 +236,7 @@ pub(crate) fn replacements(targets: &[Target<'_>]) -> Vec<(usize, usize)> {
             })
             .min();
         if let Some((_, heir)) = heir {
-            heirs.push(heir);
+            heirs.insert(heir);
             found.push((old_ix, heir));
         }
     }

@@ -180,9 +180,13 @@ impl Facts<'_> {
         match self.progress {
             Some(share) if share > WORKED_SHARE && self.renewed.is_none() => {
                 decision = decision.because(format!(
-                    "The process was alive and working: over the gap its counters advanced by {} of what their \
-                     former rate gives, so only /metrics or the way to it hung.",
-                    units::share(share.min(1.0))
+                    "The process was alive and working: over the gap its counters advanced by {} what their former \
+                     rate gives, so only /metrics or the way to it hung.",
+                    if share >= 1.0 {
+                        "at least".to_owned()
+                    } else {
+                        format!("{} of", units::share(share))
+                    }
                 ));
             }
             Some(share) if share < STOOD_SHARE && self.renewed.is_none() => {
@@ -191,7 +195,11 @@ impl Facts<'_> {
                      (frozen or starved).",
                 );
             }
-            _ => {}
+            _ => {
+                decision = decision.because(
+                    "A connect that timed out and an answer that did not come look the same in stored samples.",
+                );
+            }
         }
         if self.jobs.1 > 1 && self.jobs.0 == self.jobs.1 {
             decision = decision.because(format!(
@@ -200,7 +208,7 @@ impl Facts<'_> {
                 self.jobs.1
             ));
         }
-        decision.because("A connect that timed out and an answer that did not come look the same in stored samples.")
+        decision
     }
 
     /// Rows 8 to 10.
@@ -258,10 +266,10 @@ impl Facts<'_> {
     /// Row 11.
     fn not_metrics(&self) -> Decision {
         let body = units::bytes(self.most(|s| s.body));
-        let cause = match self.stated {
-            Some(cause @ ("limit_exceeded" | "http_error" | "connection_failed")) => cause,
-            _ => "bad_exposition",
-        };
+        let cause = self
+            .stated
+            .filter(|c| matches!(*c, "limit_exceeded" | "http_error" | "connection_failed"))
+            .unwrap_or("bad_exposition");
         Decision::new(
             cause,
             0.9,
@@ -406,7 +414,7 @@ impl Facts<'_> {
             );
         }
         let hint = match (added, is_full) {
-            (Some(added), false) if added == 0.0 => {
+            (Some(0.0), false) => {
                 "On its return no series was new to Prometheus: it was neither removed nor was Prometheus restarted, \
                  so scraping or storing stood still."
             }

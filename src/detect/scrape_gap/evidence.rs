@@ -1,11 +1,14 @@
 //! What other signals say about a gap: whether a new process answered after it, whether the old one worked on, what
 //! `/targets` said, what Prometheus counted.
 
+use std::collections::BTreeSet;
+
 use crate::base::stats;
 use crate::base::text;
 use crate::base::time::Timestamp;
 use crate::base::units;
 use crate::detect::scrape_gap::timeline::{Target, clock};
+use crate::model::entity::RelationKind;
 use crate::model::input::Evidence;
 use crate::model::prometheus::TargetStatus;
 use crate::model::series::{MetricKind, Series};
@@ -135,7 +138,7 @@ pub(crate) fn status_within<'a>(
         })
 }
 
-/// The cause that an error text of `/targets` names (the texts of Prometheus and VictoriaMetrics, `prometheus.md` §2.4
+/// The cause that an error text of `/targets` names (the texts of Prometheus and `VictoriaMetrics`, `prometheus.md` §2.4
 /// and `scrape/scrape.go`).
 pub(crate) fn cause_of_error(error: &str) -> Option<&'static str> {
     const TEXTS: &[(&str, &[&str])] = &[
@@ -260,7 +263,7 @@ pub(crate) fn signs_of_life(
         ));
         evidence.push(snapshot.evidence(
             profile.input,
-            "",
+            "the whole file",
             format!("{} profile of {instance} at {t}", profile.kind),
         ));
     }
@@ -271,29 +274,61 @@ pub(crate) fn signs_of_life(
     (words, evidence)
 }
 
-/// A process group that belongs to the same workload as the target and used CPU during the gap.
+/// Services that the target is, or is a part of: names of one thing are followed, then one step up. Never by way of a
+/// node or a job, which others share.
+fn services_of(snapshot: &Snapshot, target: &Target<'_>) -> BTreeSet<String> {
+    let is_own = |id: &str| !id.starts_with("job:") && !id.starts_with("node:");
+    let mut known: BTreeSet<&str> = target
+        .entities
+        .iter()
+        .map(String::as_str)
+        .filter(|id| is_own(id))
+        .collect();
+    for wanted in [RelationKind::SameAs, RelationKind::PartOf] {
+        let mut next = known.clone();
+        for relation in snapshot.graph.relations().filter(|r| r.kind == wanted) {
+            if known.contains(relation.from.as_str()) && is_own(&relation.to) {
+                next.insert(&relation.to);
+            }
+            if wanted == RelationKind::SameAs
+                && known.contains(relation.to.as_str())
+                && is_own(&relation.from)
+            {
+                next.insert(&relation.from);
+            }
+        }
+        known = next;
+    }
+    let services = known.into_iter().filter(|id| id.starts_with("service:"));
+    services.map(str::to_owned).collect()
+}
+
+/// A process group of the target's service that used CPU during the gap.
 fn working_group(
     snapshot: &Snapshot,
     target: &Target<'_>,
     start: i64,
     end: i64,
 ) -> Option<(String, Evidence)> {
+    let services = services_of(snapshot, target);
+    let processes: BTreeSet<&str> = snapshot
+        .graph
+        .relations()
+        .filter(|r| r.kind == RelationKind::PartOf && services.contains(&r.to))
+        .map(|r| r.from.as_str())
+        .filter(|id| id.starts_with("process:"))
+        .collect();
     let mut best: Option<(f64, &Series, &str)> = None;
     for (ix, series) in snapshot.raw("namedprocess_namegroup_cpu_seconds_total") {
-        let Some(group) = series.labels.get("groupname") else {
+        let process = snapshot.series_entities.get(ix).and_then(|e| e.first());
+        let Some((process, group)) = process.zip(series.labels.get("groupname")) else {
             continue;
         };
-        let Some(process) = snapshot.series_entities.get(ix).and_then(|e| e.first()) else {
-            continue;
-        };
-        let is_near = target
-            .entities
-            .iter()
-            .any(|e| !e.starts_with("job:") && snapshot.graph.distance(e, process, 2).is_some());
         let used = after(series, start)
             .zip(before(series, end))
-            .map(|(a, b)| b.1 - a.1);
-        if let Some(used) = used.filter(|u| is_near && *u > 0.0)
+            .map(|(a, b)| b.1 - a.1)
+            .filter(|used| processes.contains(process.as_str()) && *used > 0.0);
+        if let Some(used) = used
             && best.is_none_or(|(known, ..)| used > known)
         {
             best = Some((used, series, group));

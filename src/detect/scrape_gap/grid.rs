@@ -7,7 +7,7 @@ use crate::base::time::{Timestamp, parse_duration_nanos};
 use crate::base::units;
 use crate::detect::scrape_gap::analysis::Analysis;
 use crate::detect::scrape_gap::held::Held;
-use crate::detect::scrape_gap::timeline::Origin;
+use crate::detect::scrape_gap::origin::Origin;
 use crate::detect::scrape_gap::{gap_findings, within};
 use crate::detect::{Context, Verdict};
 use crate::model::finding::{Finding, FindingKind};

@@ -62,7 +62,7 @@ impl<'a> Held<'a> {
         held.dedup_by(|a, b| a.metric == b.metric && a.labels == b.labels);
         let first = held.first()?;
         Some(format!(
-            "Range queries still show {} of it up to {} ({}): those values are held by lookback, not measured.",
+            "Range queries still show {} up to {} ({}): those values are held by lookback, not measured.",
             crate::base::text::count(held.len() as u64, "series", "series"),
             clock(until),
             first.selector()
@@ -79,6 +79,9 @@ fn held_until(grid: &Series, raw: &Series, start: i64, end: Option<i64>) -> Opti
     let last = raw.v.get(..from)?.iter().rev().find(|v| v.is_finite())?;
     let steps = grid.t.partition_point(|t| *t <= start)..grid.t.partition_point(|t| *t < end);
     let shown = grid.t.get(steps.clone())?.iter().zip(grid.v.get(steps)?);
-    let held = shown.rev().find(|(_, v)| *v == last).map(|(t, _)| *t);
+    let held = shown
+        .rev()
+        .find(|(_, v)| v.to_bits() == last.to_bits())
+        .map(|(t, _)| *t);
     held.filter(|_| is_silent)
 }

@@ -1,12 +1,13 @@
 //! Series that are missing while the scrapes of their target go on: rows 15 to 18 of `prometheus.md` §2.6.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::base::stats;
 use crate::detect::scrape_gap::interval::GAP_FACTOR;
 use crate::detect::scrape_gap::timeline::{Scrape, Target};
 use crate::model::input::InputIx;
-use crate::model::series::{Series, is_stale_marker};
+use crate::model::series::{MetricKind, Series, is_stale_marker};
 use crate::store::Snapshot;
 
 /// Good scrapes that a series must miss before it counts: one may be a label set that came and went.
@@ -45,6 +46,38 @@ pub(crate) struct SeriesHole<'a> {
     pub(crate) is_marked: bool,
     /// The share of the target's recorded series that are missing.
     pub(crate) share: f64,
+    /// How many holes these are: more than one when nothing tells why series of the target come and go.
+    pub(crate) count: usize,
+}
+
+impl SeriesHole<'_> {
+    /// Whether nothing in the recording tells why, and most series of the target are there.
+    fn is_undecided(&self) -> bool {
+        self.scraped.is_none() && !self.is_marked && self.share < 0.5
+    }
+}
+
+/// Holes of which nothing tells why become one: series that come and go are usual for exporters whose subjects do.
+fn fold_undecided(mut holes: Vec<SeriesHole<'_>>) -> Vec<SeriesHole<'_>> {
+    let (undecided, mut kept): (Vec<_>, Vec<_>) =
+        holes.drain(..).partition(SeriesHole::is_undecided);
+    let mut rest = undecided.into_iter();
+    let Some(mut first) = rest.next() else {
+        return kept;
+    };
+    for hole in rest {
+        first.series.extend(hole.series);
+        first.end = first.end.zip(hole.end).map(|(a, b)| a.max(b));
+        first.missed += hole.missed;
+        first.last_bad = first.last_bad.max(hole.last_bad);
+        first.count += 1;
+    }
+    first
+        .series
+        .sort_by(|a, b| (&a.metric, &a.labels).cmp(&(&b.metric, &b.labels)));
+    first.series.dedup_by(|a, b| std::ptr::eq(*a, *b));
+    kept.push(first);
+    kept
 }
 
 /// Series that end where others of the same metric begin: relabelling or a rollout.
@@ -113,6 +146,7 @@ pub(crate) fn series_faults<'a>(target: &Target<'a>, ends: &Ends) -> SeriesFault
         .collect();
     let (identity, renamed) = identity(&grid, &stretches);
     let mut holes = Vec::new();
+    let mut drops = None;
     for (ix, stretch) in stretches.iter().enumerate() {
         let is_own = stretch.ends_itself && !stretch.is_late && !renamed.contains(&ix);
         let Some(start) = good.get(stretch.end).map(|s| s.t).filter(|_| is_own) else {
@@ -130,13 +164,52 @@ pub(crate) fn series_faults<'a>(target: &Target<'a>, ends: &Ends) -> SeriesFault
             MIN_MISSED_AT_END
         };
         if missed >= least {
+            let drops = drops.get_or_insert_with(|| decreases(target));
+            let at = |ix: usize| good.get(ix).map(|s| s.t);
+            let last = stretch.end.checked_sub(1).and_then(at).unwrap_or(start);
+            let back = next.and_then(at).unwrap_or(i64::MAX);
+            if began_anew(drops, last, back, grid.interval(last)) {
+                continue;
+            }
             holes.push((stretch.end, next, missed, start, stretch.series));
         }
     }
     SeriesFaults {
-        holes: grid.group(holes, stretches.len()),
+        holes: fold_undecided(grid.group(holes, stretches.len())),
         identity,
     }
+}
+
+/// Decreases of the counters of a target: the last sample before and the first one after, in order.
+fn decreases(target: &Target<'_>) -> Vec<(i64, i64)> {
+    let mut found = Vec::new();
+    for series in target
+        .series
+        .iter()
+        .filter(|s| s.kind == MetricKind::Counter)
+    {
+        let mut last: Option<(i64, f64)> = None;
+        for (t, v) in series.finite() {
+            if let Some((from, old)) = last
+                && v < old
+            {
+                found.push((from, t));
+            }
+            last = Some((t, v));
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Whether a hole begins where counters of the target went down, at once or by its end: then the subject of the series
+/// ended, was restarted or had its statistics reset (`counter_reset` says so), and nothing is missing.
+fn began_anew(decreases: &[(i64, i64)], last: i64, until: i64, interval: i64) -> bool {
+    let half = interval / 2;
+    let from = decreases.partition_point(|(t, _)| *t < last - half);
+    let rest = decreases.get(from..).unwrap_or_default().iter();
+    rest.take_while(|(t, _)| *t <= last + half)
+        .any(|(_, t)| *t <= until.saturating_add(half))
 }
 
 struct Grid<'t, 'a> {
@@ -297,23 +370,31 @@ impl<'t, 'a> Grid<'t, 'a> {
             kept: pair(|s| s.kept),
             is_marked: series.iter().any(|s| is_marked(s, last_good, last_bad)),
             share,
+            count: 1,
             series,
         })
     }
 
     /// Whether all series of some metric are among these.
     fn ends_a_metric(&self, series: &[&Series]) -> bool {
-        let count = |all: &[&Series], metric: &str| {
-            all.iter().filter(|s| s.metric.as_ref() == metric).count()
+        let count = |all: &[&'_ Series]| {
+            let mut counts: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+            for one in all {
+                *counts.entry(Arc::clone(&one.metric)).or_default() += 1;
+            }
+            counts
         };
-        series
+        let all = count(&self.target.series);
+        count(series)
             .iter()
-            .any(|s| count(series, &s.metric) == count(&self.target.series, &s.metric))
+            .any(|(metric, n)| all.get(metric) == Some(n))
     }
 }
 
-/// Times of samples that are values. VictoriaMetrics writes its markers as plain `NaN` (`prometheus.md` §1.5), so a
-/// `NaN` after a value and before a hole or the end counts as one; any other is a value.
+/// Times of samples that are values.
+///
+/// `VictoriaMetrics` writes its markers as plain `NaN` (`prometheus.md` §1.5), so a `NaN` after a value and before a hole
+/// or the end counts as one; any other is a value.
 fn sample_times(series: &Series) -> Vec<i64> {
     let mut times = Vec::with_capacity(series.t.len() + series.histograms.len());
     let usual = series.interval_nanos().unwrap_or(i64::MAX) as f64;
@@ -361,24 +442,32 @@ fn identity<'a>(
         let heirs = begins.get(&key).map(Vec::as_slice).unwrap_or_default();
         let heir = heirs
             .iter()
+            // The pairing only serves the wording, so the best of some is good enough.
+            .take(64)
             .filter(|heir| heir.labels != stretch.series.labels)
             .max_by_key(|heir| common_labels(stretch.series, heir));
         if let Some(heir) = heir {
             renamed.insert(ix);
-            pairs
-                .entry(stretch.end)
-                .or_default()
-                .push((stretch.series, heir));
+            // What info series say by their labels is a version, not another identity.
+            if !is_info(stretch.series) {
+                let here = pairs.entry(stretch.end).or_default();
+                here.push((stretch.series, heir));
+            }
         }
     }
+    let sorted = |of: fn(&Stretch<'a>) -> usize| {
+        let all = stretches.iter().filter(|s| !is_info(s.series));
+        let mut all: Vec<usize> = all.map(of).collect();
+        all.sort_unstable();
+        all
+    };
+    let (firsts, lasts) = (sorted(|s| s.first), sorted(|s| s.end));
     let changes = pairs
         .into_iter()
         .filter(|(at, pairs)| {
-            let alive = stretches
-                .iter()
-                .filter(|s| s.first < *at && s.end >= *at)
-                .count();
-            pairs.len() * 2 >= alive
+            let before = |all: &[usize]| all.partition_point(|ix| ix < at);
+            let alive = before(&firsts).saturating_sub(before(&lasts));
+            !pairs.is_empty() && pairs.len() * 2 >= alive
         })
         .filter_map(|(at, pairs)| {
             Some(IdentityChange {
@@ -388,6 +477,10 @@ fn identity<'a>(
         })
         .collect();
     (changes, renamed)
+}
+
+fn is_info(series: &Series) -> bool {
+    series.metric.ends_with("_info")
 }
 
 fn common_labels(a: &Series, b: &Series) -> usize {

@@ -1,9 +1,9 @@
 //! Samples that should be there and are not, and why: the decision table of `prometheus.md` §2.6.
 //!
-//! [`timeline`] joins `up` with the series about scrapes, [`interval`] infers how often a target is scraped, [`runs`]
+//! [`origin`] chooses the series, [`timeline`] joins `up` with the series about scrapes, [`interval`] infers how often a target is scraped, [`runs`]
 //! cuts failures into phases, [`shared`] finds what all targets miss, [`decide`] applies the table, [`holes`] looks at
 //! series whose target is well, [`held`] names values that range queries only repeat, [`grid`] says what is left when
-//! no raw sample was recorded, and [`words`] writes findings.
+//! no raw sample was recorded, and [`words`] and [`series_words`] write findings.
 
 pub(crate) mod analysis;
 pub(crate) mod decide;
@@ -12,8 +12,10 @@ mod grid;
 mod held;
 pub(crate) mod holes;
 pub(crate) mod interval;
+pub(crate) mod origin;
 mod rejected;
 pub(crate) mod runs;
+mod series_words;
 pub(crate) mod shared;
 #[cfg(test)]
 mod tests;
@@ -23,7 +25,7 @@ mod words;
 use crate::base::time::TimeRange;
 use crate::detect::scrape_gap::analysis::Analysis;
 use crate::detect::scrape_gap::held::Held;
-use crate::detect::scrape_gap::timeline::Origin;
+use crate::detect::scrape_gap::origin::Origin;
 use crate::detect::{Context, Detector, Verdict};
 use crate::model::finding::{Finding, FindingKind};
 
@@ -56,7 +58,7 @@ impl Detector for ScrapeGap {
         let ends = holes::input_ends(snapshot);
         for target in &analysis.targets {
             for hole in holes::series_faults(target, &ends).holes {
-                findings.extend(words::series_gap(snapshot, target, &hole, &held));
+                findings.extend(series_words::series_gap(snapshot, target, &hole, &held));
             }
         }
         Verdict::of(within(findings, context.window))

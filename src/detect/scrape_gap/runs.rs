@@ -151,7 +151,7 @@ fn absence(hole: &Hole) -> Segment {
         failed: Vec::new(),
         missing: hole.missing,
         start,
-        last_bad: hole.from + hole.interval * hole.missing as i64,
+        last_bad: hole.last_missed(),
         hole: Some(*hole),
     }
 }
@@ -185,7 +185,7 @@ fn close(
             .failed
             .first()
             .copied()
-            .or(segment.hole.map(|h| h.before))
+            .or_else(|| segment.hole.map(|h| h.before))
             .unwrap_or(0);
         found.push(Phase {
             class: segment.class,

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::units;
 use crate::detect::scrape_gap::evidence::{self, PROCESS_START};
 use crate::detect::scrape_gap::interval::GAP_FACTOR;
-use crate::detect::scrape_gap::timeline::{Hole, Origin, Target, exposed};
-use crate::model::input::Evidence;
+use crate::detect::scrape_gap::origin::{Origin, exposed};
+use crate::detect::scrape_gap::timeline::{Hole, Target};
+use crate::model::input::{Evidence, InputIx};
 use crate::model::series::Series;
 use crate::store::Snapshot;
 
@@ -42,6 +43,8 @@ pub(crate) struct SharedHole {
     pub(crate) evidence: Vec<Evidence>,
     /// The entities of Prometheus itself, when it scrapes itself.
     pub(crate) own_entities: Vec<String>,
+    /// The instance of Prometheus itself, when it scrapes itself.
+    pub(crate) own_instance: Option<String>,
 }
 
 /// Holes that every target of a Prometheus which could show it has at the same time.
@@ -61,7 +64,7 @@ pub(crate) fn shared_holes(
     let mut found = Vec::new();
     for members in servers.values() {
         for cluster in clusters(members, holes) {
-            if is_shared(members, &cluster, targets) {
+            if is_shared(members, &cluster, targets, &selves) {
                 found.push(explain(snapshot, targets, &selves, cluster));
             }
         }
@@ -100,29 +103,60 @@ fn clusters(members: &[usize], holes: &[Vec<Hole>]) -> Vec<Vec<(usize, Hole)>> {
 }
 
 /// Whether every target that was scraped before and after, and often enough to show the hole, has it.
-fn is_shared(members: &[usize], cluster: &[(usize, Hole)], targets: &[Target<'_>]) -> bool {
+///
+/// When a Prometheus that scrapes itself has it too, targets of other answers may belong to another server that watched
+/// on (case 08 holds such an observer), so only those of the same answers can speak against it.
+fn is_shared(
+    members: &[usize],
+    cluster: &[(usize, Hole)],
+    targets: &[Target<'_>],
+    selves: &[Vec<&Series>],
+) -> bool {
     let with: BTreeSet<usize> = cluster.iter().map(|(ix, _)| *ix).collect();
-    if with.len() < 2 || with.len() * 2 < members.len() {
+    if with.len() < 2 {
+        return false;
+    }
+    let of_members = || with.iter().filter_map(|ix| targets.get(*ix));
+    let has_self = of_members().any(|t| selves.iter().flatten().any(|s| is_of(t, s)));
+    let inputs: BTreeSet<InputIx> = of_members().flat_map(inputs_of).collect();
+    let may_speak =
+        |target: &Target<'_>| !has_self || inputs_of(target).any(|i| inputs.contains(&i));
+    let witnesses: Vec<usize> = members
+        .iter()
+        .copied()
+        .filter(|ix| targets.get(*ix).is_some_and(may_speak))
+        .collect();
+    if with.len() * 2 < witnesses.len() {
         return false;
     }
     let from = cluster.iter().map(|(_, h)| h.from).max().unwrap_or(0);
     let to = cluster.iter().filter_map(|(_, h)| h.to).min().unwrap_or(0);
-    members.iter().filter(|ix| !with.contains(ix)).all(|ix| {
-        targets.get(*ix).is_none_or(|target| {
-            let until = target.scrapes.partition_point(|s| s.t <= from);
-            let is_inside = |t: i64| t > from && t < to;
-            let was_before = until > 0;
-            let next = target.scrapes.get(until);
-            let interval = target.interval_after(until.saturating_sub(1));
-            let is_coarse = GAP_FACTOR * interval as f64 >= (to - from) as f64;
-            // A target that began after the hole, or ended before it, says nothing; one scraped inside it speaks
-            // against a shared cause, unless by the phase of its interval.
-            !was_before || next.is_none() || is_coarse || next.is_some_and(|s| !is_inside(s.t))
-        })
+    let lacks_it = witnesses.iter().filter(|ix| !with.contains(ix));
+    lacks_it.filter_map(|ix| targets.get(*ix)).all(|target| {
+        let until = target.scrapes.partition_point(|s| s.t <= from);
+        let interval = target.interval_after(until.saturating_sub(1));
+        let is_coarse = GAP_FACTOR * interval as f64 >= (to - from) as f64;
+        // A target that began after the hole, or ended before it, says nothing; one scraped inside it speaks against
+        // a shared cause, unless its interval is too long to show the hole.
+        let next = target.scrapes.get(until).filter(|_| until > 0);
+        is_coarse || next.is_none_or(|s| s.t >= to)
     })
 }
 
-/// Raw series of each Prometheus (or VictoriaMetrics) that scrapes itself.
+fn inputs_of<'t>(target: &'t Target<'_>) -> impl Iterator<Item = InputIx> + 't {
+    target
+        .ups
+        .iter()
+        .flat_map(|s| s.sources.iter().map(|source| source.input))
+}
+
+/// Whether a series came over the scrapes of a target, by job and instance.
+fn is_of(target: &Target<'_>, series: &Series) -> bool {
+    let same = |label| target.labels.get(label) == series.labels.get(label);
+    same("job") && same("instance")
+}
+
+/// Raw series of each Prometheus (or `VictoriaMetrics`) that scrapes itself.
 fn selves(snapshot: &Snapshot) -> Vec<Vec<&Series>> {
     exposed(snapshot, Origin::Raw)
         .into_values()
@@ -166,6 +200,7 @@ fn explain(
         )],
         evidence: Vec::new(),
         own_entities: Vec::new(),
+        own_instance: None,
         members: cluster,
     };
     by_own_start(snapshot, targets, selves, &mut shared);
@@ -200,11 +235,9 @@ fn by_own_start(
         let (Some((_, old)), Some((t, new))) = (old, new) else {
             continue;
         };
-        if let Some(own) = targets.iter().find(|t| {
-            let same = |l: &str| t.labels.get(l) == start.labels.get(l);
-            same("job") && same("instance")
-        }) {
+        if let Some(own) = targets.iter().find(|t| is_of(t, start)) {
             shared.own_entities = own.entities.to_vec();
+            shared.own_instance = own.labels.get("instance").map(str::to_owned);
         }
         if (new - old).abs() > 1.0 {
             shared.cause = "prometheus_restarted";

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::time::Timestamp;
 use crate::detect::scrape_gap::interval::{GAP_FACTOR, Regime, regimes};
+use crate::detect::scrape_gap::origin::{Origin, exposed, is_subset, of_metric, share_samples};
 use crate::model::input::{Evidence, InputIx};
 use crate::model::labels::Labels;
 use crate::model::prometheus::TargetStatus;
-use crate::model::series::{Sampling, Series};
+use crate::model::series::Series;
 use crate::store::Snapshot;
 
 /// One scrape that was recorded, with what was stored about it.
@@ -42,6 +43,15 @@ pub(crate) struct Hole {
     pub(crate) missing: u64,
     /// The scrape interval.
     pub(crate) interval: i64,
+}
+
+impl Hole {
+    /// When the last scrape in it was due.
+    pub(crate) fn last_missed(&self) -> i64 {
+        let missing = i64::try_from(self.missing).unwrap_or(i64::MAX);
+        self.from
+            .saturating_add(self.interval.saturating_mul(missing))
+    }
 }
 
 /// One target.
@@ -187,65 +197,10 @@ pub(crate) fn value_at(series: Option<&Series>, t: i64) -> Option<f64> {
 /// Series of one metric by their labels.
 type ByLabels<'a> = BTreeMap<&'a Labels, &'a Series>;
 
-/// Which series the timelines are made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// Stored samples.
-    Raw,
-    /// `query_range` answers of plain selectors, where there is nothing better.
-    Grid,
-}
-
-impl Origin {
-    fn takes(self, series: &Series) -> bool {
-        match (self, series.sampling) {
-            (Self::Raw, sampling) => sampling.is_raw(),
-            (Self::Grid, Sampling::Grid { .. }) => series
-                .expr
-                .as_deref()
-                .is_none_or(|e| !e.contains(['(', '[', ' '])),
-            (Self::Grid, _) => false,
-        }
-    }
-}
-
-/// The series of a metric, with their indices.
-fn of_metric<'a>(
-    snapshot: &'a Snapshot,
-    metric: &str,
-    from: Origin,
-) -> impl Iterator<Item = (usize, &'a Series)> {
-    snapshot
-        .metric(metric)
-        .filter_map(|ix| snapshot.series.get(ix).map(|s| (ix, s)))
-        .filter(move |(_, s)| from.takes(s))
-}
-
 fn by_labels<'a>(snapshot: &'a Snapshot, metric: &str, from: Origin) -> ByLabels<'a> {
     of_metric(snapshot, metric, from)
         .map(|(_, s)| (&s.labels, s))
         .collect()
-}
-
-/// Whether a metric is about scrapes or alerts rather than read from a target.
-fn is_about_scrapes(metric: &str) -> bool {
-    matches!(metric, "up" | "ALERTS" | "ALERTS_FOR_STATE")
-        || metric.starts_with("scrape_")
-        || metric.contains(':')
-}
-
-/// Raw series that targets exposed, by job and instance.
-pub(crate) fn exposed(snapshot: &Snapshot, from: Origin) -> BTreeMap<(&str, &str), Vec<&Series>> {
-    let mut found: BTreeMap<_, Vec<&Series>> = BTreeMap::new();
-    for series in snapshot.series.iter().filter(|s| from.takes(s)) {
-        if !is_about_scrapes(&series.metric)
-            && let Some(instance) = series.labels.get("instance")
-        {
-            let job = series.labels.get("job").unwrap_or("");
-            found.entry((job, instance)).or_default().push(series);
-        }
-    }
-    found
 }
 
 /// The first and the last sample time in the raw series of each input.
@@ -281,7 +236,9 @@ pub(crate) fn targets(snapshot: &Snapshot, from: Origin) -> Vec<Target<'_>> {
         let is_only = variants.len() == 1;
         for ups in variants {
             let candidates = exposed.get(&key).map(Vec::as_slice).unwrap_or_default();
-            found.extend(target(snapshot, &about, &extents, ups, candidates, is_only));
+            found.extend(target(
+                snapshot, &about, &extents, &ups, candidates, is_only,
+            ));
         }
     }
     found.sort_by(|a, b| a.labels.cmp(b.labels));
@@ -305,23 +262,6 @@ fn variants(mut ups: Vec<(usize, &Series)>) -> Vec<Vec<(usize, &Series)>> {
         }
     }
     found
-}
-
-/// Whether every label of `small` stands in `large` with the same value.
-pub(crate) fn is_subset(small: &Labels, large: &Labels) -> bool {
-    small
-        .iter()
-        .all(|(name, value)| large.get(name) == Some(value))
-}
-
-fn share_samples(a: &Series, b: &Series) -> bool {
-    let (few, many) = if a.t.len() < b.t.len() {
-        (a, b)
-    } else {
-        (b, a)
-    };
-    let shared = few.t.iter().filter(|t| many.t.binary_search(t).is_ok());
-    shared.count() * 2 > few.t.len()
 }
 
 /// The series about scrapes.
@@ -353,7 +293,7 @@ fn target<'a>(
     snapshot: &'a Snapshot,
     about: &About<'a>,
     extents: &BTreeMap<InputIx, (i64, i64)>,
-    ups: Vec<(usize, &'a Series)>,
+    ups: &[(usize, &'a Series)],
     candidates: &[&'a Series],
     is_only: bool,
 ) -> Option<Target<'a>> {
@@ -362,7 +302,7 @@ fn target<'a>(
     let (durations, scraped) = (of(&about.duration), of(&about.samples));
     let (kept, added, body) = (of(&about.kept), of(&about.added), of(&about.body));
     let mut samples: BTreeMap<i64, f64> = BTreeMap::new();
-    for (_, up) in &ups {
+    for (_, up) in ups {
         samples.extend(up.t.iter().copied().zip(up.v.iter().copied()));
     }
     let markers = samples

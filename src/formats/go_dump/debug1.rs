@@ -179,6 +179,7 @@ impl<'a> Reader<'a> {
                 wait_s: None,
                 frames: Vec::new(),
                 lock: None,
+                lock_owner: None,
                 pointers: Vec::new(),
                 created_by: Arc::clone(&none),
                 labels: none,
@@ -207,7 +208,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `# labels: {…}`, `#	0x<pc>	<function>+0x<offset>	<file>:<line>`, or a line of `runtime.MemStats`.
+    /// `# labels: {…}`, `# 0x<pc> <function>+0x<offset> <file>:<line>` with tabs, or a line of `runtime.MemStats`.
     fn comment(&mut self, rest: &'a str) {
         let rest = rest.trim_start();
         if let Some(text) = rest.strip_prefix("labels: ") {
@@ -275,10 +276,12 @@ impl<'a> Reader<'a> {
             },
         };
         let mut groups: Vec<StackGroup> = self.groups.into_iter().map(|g| g.stack).collect();
-        groups.iter_mut().for_each(|g| g.value *= scale);
+        for group in &mut groups {
+            group.value *= scale;
+        }
         let mut total: f64 = groups.iter().map(|g| g.value).sum();
         match &self.shape {
-            Shape::Count { total: declared, .. } if *declared != total => {
+            Shape::Count { total: declared, .. } if (declared - total).abs() > 0.5 => {
                 log.lost(
                     "truncated",
                     format!("the first line says {declared} in all, the groups hold {total}: groups are missing"),
@@ -376,7 +379,8 @@ fn classify(groups: &mut [Group]) {
         if group.stack.class == WaitClass::Other && is_parked {
             group.stack.class = match hidden {
                 Some(2) => WaitClass::Select,
-                Some(hidden) if hidden > 2 => WaitClass::Channel,
+                Some(3) => WaitClass::Channel,
+                // A longer way down: the collector made it wait while it allocated.
                 _ => WaitClass::Other,
             };
         }

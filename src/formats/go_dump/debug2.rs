@@ -6,20 +6,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::stacks::{Kind, Names, NodeIx, ROOT, Stack, Stacks};
-use super::{bracket, labels, origin, wait};
+use super::goroutines::{self, Goroutine, State};
+use super::lines::{
+    Words, bracket, call_of, creator_of, first_word, header_start, leading_number,
+    looks_like_frame, place_of,
+};
+use super::origin;
+use super::stacks::{Kind, ROOT, Role, Stacks};
 use crate::base::reporter::Reporter;
 use crate::base::text::{count, decode};
 use crate::formats::{Format, FormatError, Head, Hints, Sniff};
 use crate::model::batch::Batch;
-use crate::model::profile::{Profile, StackGroup, WaitClass};
+use crate::model::profile::Profile;
 
 /// Pointers below it are no objects: nothing is ever mapped in the first page.
 const FIRST_POINTER: u64 = 4096;
-
-/// A lock lies at most this far behind the address of the object that owns it (`profiles.md` §6: "lock address minus
-/// < 4 KB").
-pub const OWNER_REACH: u64 = 4096;
 
 /// Go stack dump (debug=2).
 pub struct GoStackDump;
@@ -81,45 +82,6 @@ impl Format for GoStackDump {
         out.profiles.push(dump.into_profile(hints));
         Ok(())
     }
-}
-
-/// Where a header begins in a line: behind whatever a log put before it. Lines have no blanks at their ends.
-fn header_start(line: &[u8]) -> Option<usize> {
-    if !line.ends_with(b"]:") {
-        return None;
-    }
-    let start = if line.starts_with(b"goroutine ") {
-        0
-    } else {
-        memchr::memmem::find(line, b"goroutine ")?
-    };
-    let rest = line.get(start + b"goroutine ".len()..)?;
-    let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-    let (before, _) = bracket(rest)?;
-    (digits > 0 && before.get(digits) == Some(&b' ')).then_some(start)
-}
-
-/// What stands between the brackets of a header.
-#[derive(Debug, Clone)]
-struct State {
-    /// Without `(scan)`, minutes and the rest.
-    text: Arc<str>,
-    minutes: u64,
-    labels: Arc<str>,
-}
-
-/// One goroutine.
-#[derive(Debug, Clone, Copy)]
-struct Goroutine {
-    id: u64,
-    /// How many it stands for: 1, unless the dump was aggregated.
-    count: u64,
-    line: u64,
-    state: usize,
-    end: NodeIx,
-    lock: u64,
-    pointers_from: usize,
-    pointers_to: usize,
 }
 
 /// Where the reader stands in a block.
@@ -271,7 +233,10 @@ impl<'a> Dump<'a> {
             return is_same;
         }
         let Some((child, name)) = self.stacks.guess(goroutine.end, Kind::Function) else {
-            return false;
+            let creator = self.stacks.guess(goroutine.end, Kind::Creator);
+            let same = creator.filter(|(_, name)| creator_of(line) == Some(*name));
+            goroutine.end = same.map_or(goroutine.end, |(child, _)| child);
+            return same.is_some();
         };
         // The arguments open at the last parenthesis; a name never ends with a dot, so `x.` + `(*T).m(` is no match.
         let Some(arguments) = line
@@ -294,12 +259,18 @@ impl<'a> Dump<'a> {
         let Some(goroutine) = self.goroutines.get_mut(index) else {
             return;
         };
-        if goroutine.lock == 0 && self.stacks.takes_lock(goroutine.end) {
+        let role = self.stacks.role(goroutine.end);
+        if goroutine.lock == 0 && role == Role::TakesLock {
             goroutine.lock = first_word(arguments).unwrap_or(0);
         }
         let pointers = Words::of(arguments).filter(|word| *word >= FIRST_POINTER);
+        let from = self.pointers.len();
         self.pointers.extend(pointers);
         goroutine.pointers_to = self.pointers.len();
+        if role == Role::Other && goroutine.lock != 0 && goroutine.taker.is_none() {
+            goroutine.taker = Some((from, self.pointers.len()));
+            goroutine.pointers_from = self.pointers.len();
+        }
     }
 
     /// `goroutine 7 [chan receive, 2 minutes]:`, `3 goroutines [select]:`, and what goleak says before its own.
@@ -364,6 +335,7 @@ impl<'a> Dump<'a> {
             state,
             end: ROOT,
             lock: 0,
+            taker: None,
             pointers_from: at,
             pointers_to: at,
         });
@@ -400,9 +372,7 @@ impl<'a> Dump<'a> {
         } else if bare.starts_with(b"...") && bare.ends_with(b"frames elided...") {
             self.has_elided = true;
             self.stacks.child(end, Kind::Elided, b"")
-        } else if let Some(name) = bare.strip_prefix(b"created by ") {
-            let to = memchr::memmem::find(name, b" in goroutine ").unwrap_or(name.len());
-            let name = name.get(..to).unwrap_or(name);
+        } else if let Some(name) = creator_of(bare) {
             self.stacks.child(end, Kind::Creator, name)
         } else if awaits_place && let Some(place) = place_of(bare) {
             self.stacks.child(end, Kind::Place, place)
@@ -481,220 +451,12 @@ impl<'a> Dump<'a> {
             total,
             process: origin.process,
             has_states: true,
-            groups: self.groups(),
+            groups: goroutines::groups(
+                &self.stacks,
+                &self.states,
+                &self.goroutines,
+                &self.pointers,
+            ),
         }
-    }
-
-    fn groups(&self) -> Vec<StackGroup> {
-        let mut names = Names::default();
-        let mut ends: BTreeMap<(NodeIx, &str), (Stack, WaitClass)> = BTreeMap::new();
-        for goroutine in &self.goroutines {
-            let state = self.state_text(goroutine);
-            ends.entry((goroutine.end, state)).or_insert_with(|| {
-                let stack = self.stacks.stack(goroutine.end, &mut names);
-                let class = wait::class_of(&stack.frames, state);
-                (stack, class)
-            });
-        }
-        let lock_of = |g: &Goroutine| {
-            let class = ends
-                .get(&(g.end, self.state_text(g)))
-                .map(|(_, class)| *class);
-            if class == Some(WaitClass::Lock) {
-                g.lock
-            } else {
-                0
-            }
-        };
-        let mut locks: Vec<u64> = self
-            .goroutines
-            .iter()
-            .map(lock_of)
-            .filter(|l| *l != 0)
-            .collect();
-        locks.sort_unstable();
-        locks.dedup();
-        type Key<'k> = (NodeIx, &'k str, &'k str, u64, Vec<u64>);
-        let mut index: BTreeMap<Key<'_>, usize> = BTreeMap::new();
-        let mut groups: Vec<StackGroup> = Vec::new();
-        for goroutine in &self.goroutines {
-            let Some(state) = self.states.get(goroutine.state) else {
-                continue;
-            };
-            let lock = lock_of(goroutine);
-            let owners = self.owners(goroutine, &locks);
-            let key = (
-                goroutine.end,
-                state.text.as_ref(),
-                state.labels.as_ref(),
-                lock,
-                owners,
-            );
-            let wait_s = (state.minutes > 0).then(|| state.minutes as f64 * 60.0);
-            match index.get(&key).and_then(|at| groups.get_mut(*at)) {
-                Some(group) => {
-                    group.value += goroutine.count as f64;
-                    group.wait_s = longer(group.wait_s, wait_s);
-                }
-                None => {
-                    let Some((stack, class)) = ends.get(&(goroutine.end, state.text.as_ref()))
-                    else {
-                        continue;
-                    };
-                    groups.push(StackGroup {
-                        line: goroutine.line,
-                        value: goroutine.count as f64,
-                        class: *class,
-                        state: Arc::clone(&state.text),
-                        wait_s,
-                        frames: stack.frames.clone(),
-                        lock: (lock != 0).then_some(lock),
-                        pointers: key.4.clone(),
-                        created_by: Arc::clone(&stack.created_by),
-                        labels: Arc::clone(&state.labels),
-                        first_id: (goroutine.id != 0).then_some(goroutine.id),
-                    });
-                    index.insert(key, groups.len() - 1);
-                }
-            }
-        }
-        groups.sort_by(|a, b| b.value.total_cmp(&a.value).then(a.line.cmp(&b.line)));
-        groups
-    }
-
-    fn state_text(&self, goroutine: &Goroutine) -> &str {
-        self.states
-            .get(goroutine.state)
-            .map_or("", |s| s.text.as_ref())
-    }
-
-    /// The pointers of a goroutine that may be the owner of a lock that somebody waits for. All others tell nothing,
-    /// and would make each goroutine a group of its own.
-    fn owners(&self, goroutine: &Goroutine, locks: &[u64]) -> Vec<u64> {
-        let pointers = self
-            .pointers
-            .get(goroutine.pointers_from..goroutine.pointers_to)
-            .unwrap_or_default();
-        let mut owners: Vec<u64> = pointers
-            .iter()
-            .copied()
-            .filter(|p| {
-                let next = locks.partition_point(|lock| lock < p);
-                locks.get(next).is_some_and(|lock| lock - p < OWNER_REACH)
-            })
-            .collect();
-        owners.sort_unstable();
-        owners.dedup();
-        owners
-    }
-}
-
-impl State {
-    /// `chan receive (nil chan), 2 minutes, locked to thread labels:{"k": "v"}`.
-    fn parse(inner: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(inner);
-        let (text, label_text) = text.split_once(" labels:").unwrap_or((&text, ""));
-        let mut parts = text.split(", ");
-        let state = parts.next().unwrap_or("");
-        let state = state.replace(" (scan)", "").replace(" (durable)", "");
-        let minutes = parts
-            .filter_map(|part| part.strip_suffix(" minutes"))
-            .find_map(|n| n.parse().ok())
-            .unwrap_or(0);
-        Self {
-            text: Arc::from(state.as_str()),
-            minutes,
-            labels: Arc::from(labels::to_json(label_text).unwrap_or_default().as_str()),
-        }
-    }
-}
-
-/// A number at the start of a text.
-fn leading_number(text: &[u8]) -> Option<u64> {
-    let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
-    std::str::from_utf8(text.get(..digits)?).ok()?.parse().ok()
-}
-
-/// `function(arguments)`, split at the last `(`: names hold parentheses too.
-fn call_of(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let inner = line.strip_suffix(b")")?;
-    let open = memchr::memrchr(b'(', inner)?;
-    let (name, arguments) = inner.split_at_checked(open)?;
-    (!name.is_empty()).then_some((name, arguments.get(1..).unwrap_or_default()))
-}
-
-/// `file:line` of an indented line, without ` +0x…` and ` fp=…`.
-fn place_of(line: &[u8]) -> Option<&[u8]> {
-    let cut = [&b" +0x"[..], b" fp="]
-        .iter()
-        .filter_map(|mark| memchr::memmem::find(line, mark))
-        .min()
-        .unwrap_or(line.len());
-    let place = line.get(..cut)?;
-    let colon = memchr::memrchr(b':', place)?;
-    let digits = place.get(colon + 1..)?;
-    (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit)).then_some(place)
-}
-
-fn looks_like_frame(line: &[u8]) -> bool {
-    let bare = line.trim_ascii_start();
-    let has_place = place_of(bare)
-        .and_then(|place| memchr::memrchr(b':', place).and_then(|colon| place.get(..colon)))
-        .is_some_and(|file| file.ends_with(b".go") || file.ends_with(b".s"));
-    has_place || memchr::memmem::find(bare, b"created by ").is_some()
-}
-
-/// The first argument when it is an address that is surely current: not marked `?`, not 0.
-fn first_word(arguments: &[u8]) -> Option<u64> {
-    let end = memchr::memchr(b',', arguments).unwrap_or(arguments.len());
-    Words::of(arguments.get(..end)?).find(|word| *word != 0)
-}
-
-fn longer(a: Option<f64>, b: Option<f64>) -> Option<f64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.max(b)),
-        (a, b) => a.or(b),
-    }
-}
-
-/// All words `0x…` of a list of arguments that no `?` follows.
-struct Words<'a>(&'a [u8]);
-
-impl<'a> Words<'a> {
-    fn of(arguments: &'a [u8]) -> Self {
-        Self(arguments)
-    }
-}
-
-impl Iterator for Words<'_> {
-    type Item = u64;
-
-    fn next(&mut self) -> Option<u64> {
-        loop {
-            let (byte, rest) = self.0.split_first()?;
-            self.0 = rest;
-            if *byte != b'x' {
-                continue;
-            }
-            let mut value = 0u64;
-            while let Some((byte, rest)) = self.0.split_first()
-                && let Some(digit) = hex_digit(*byte)
-            {
-                value = value << 4 | digit;
-                self.0 = rest;
-            }
-            if self.0.first() != Some(&b'?') {
-                return Some(value);
-            }
-        }
-    }
-}
-
-/// Go prints addresses in lower-case hex.
-const fn hex_digit(byte: u8) -> Option<u64> {
-    match byte {
-        b'0'..=b'9' => Some((byte - b'0') as u64),
-        b'a'..=b'f' => Some((byte - b'a' + 10) as u64),
-        _ => None,
     }
 }

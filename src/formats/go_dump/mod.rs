@@ -6,18 +6,11 @@
 
 pub mod debug1;
 pub mod debug2;
+pub(crate) mod goroutines;
 mod labels;
+mod lines;
 pub(crate) mod origin;
 mod stacks;
 #[cfg(test)]
 pub(crate) mod tests;
 pub mod wait;
-
-/// The text after the `[` of a header that is closed by the last `]:` of its line, and what stands before it.
-/// Label values may hold `]` and `]:`, so the last one counts (`profiles.md` §5).
-fn bracket(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let open = memchr::memchr(b'[', line)?;
-    let (before, rest) = line.split_at_checked(open)?;
-    let inner = rest.strip_prefix(b"[")?.strip_suffix(b"]:")?;
-    Some((before, inner))
-}

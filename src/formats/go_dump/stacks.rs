@@ -35,7 +35,33 @@ struct Node<'a> {
     kind: Kind,
     text: &'a [u8],
     last_child: NodeIx,
-    takes_lock: bool,
+    role: Role,
+}
+
+/// What a function is to locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It takes a lock, whose address is its first argument.
+    TakesLock,
+    /// It belongs to the lock library otherwise.
+    LockLibrary,
+    /// Anything else.
+    Other,
+}
+
+impl Role {
+    fn of(kind: Kind, text: &[u8]) -> Self {
+        if kind != Kind::Function {
+            return Self::Other;
+        }
+        if wait::takes_lock(&normal_name(text)) {
+            Self::TakesLock
+        } else if text.starts_with(b"sync.") || text.starts_with(b"internal/sync.") {
+            Self::LockLibrary
+        } else {
+            Self::Other
+        }
+    }
 }
 
 /// The tree.
@@ -53,7 +79,7 @@ impl<'a> Stacks<'a> {
             kind: Kind::Elided,
             text: b"",
             last_child: ROOT,
-            takes_lock: false,
+            role: Role::Other,
         };
         Self {
             nodes: vec![root],
@@ -73,13 +99,12 @@ impl<'a> Stacks<'a> {
         let next = self.nodes.len();
         let child = *self.children.entry((at, kind, text)).or_insert(next);
         if child == next {
-            let takes_lock = kind == Kind::Function && wait::takes_lock(&normal_name(text));
             self.nodes.push(Node {
                 parent: at,
                 kind,
                 text,
                 last_child: ROOT,
-                takes_lock,
+                role: Role::of(kind, text),
             });
         }
         if let Some(node) = self.nodes.get_mut(at) {
@@ -93,9 +118,9 @@ impl<'a> Stacks<'a> {
         (at != ROOT).then(|| self.nodes.get(at).map(|n| n.kind))?
     }
 
-    /// Whether the function at a node takes a lock whose address is its first argument.
-    pub(super) fn takes_lock(&self, at: NodeIx) -> bool {
-        self.nodes.get(at).is_some_and(|n| n.takes_lock)
+    /// What the function at a node is to locks.
+    pub(super) fn role(&self, at: NodeIx) -> Role {
+        self.nodes.get(at).map_or(Role::Other, |n| n.role)
     }
 
     /// The stack that ends at a node: frames leaf first, the function that started it, and whether frames were elided.
@@ -218,7 +243,7 @@ mod tests {
         let mut stacks = Stacks::new();
         let mut walk = |line: &'static [u8]| {
             let f = stacks.child(ROOT, Kind::Function, b"sync.(_Mutex).lockSlow");
-            assert!(stacks.takes_lock(f));
+            assert_eq!(stacks.role(f), Role::TakesLock);
             stacks.child(f, Kind::Place, line)
         };
         let (a, b, c) = (walk(b"/m.go:1"), walk(b"/m.go:2"), walk(b"/m.go:1"));

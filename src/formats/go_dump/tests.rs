@@ -1,5 +1,10 @@
 //! Dumps of real programs whose truth is known, damaged ones from public threads, and generated ones.
 
+#![expect(
+    clippy::float_cmp,
+    reason = "counts are whole numbers, and sums of them exact"
+)]
+
 use std::fmt::Write as _;
 use std::io::Read as _;
 
@@ -107,11 +112,11 @@ fn mutex_contention_is_exact_in_every_encoding() {
             );
             assert_eq!(group.lock, dump.has_states.then_some(0xc0_0009_8960));
         }
-        if !dump.has_states {
+        if dump.has_states {
+            assert_eq!(locks[0].wait_s, Some(60.0));
+        } else {
             assert_eq!(locks[0].labels.as_ref(), r#"{"route":"/order"}"#);
             assert_eq!(dump.groups.len(), 6, "{ending}");
-        } else {
-            assert_eq!(locks[0].wait_s, Some(60.0));
         }
     }
 }
@@ -454,9 +459,11 @@ fn the_parts_of_a_dump() {
         (Some(7), 1, WaitClass::Lock)
     );
     assert_eq!(
-        (first.lock, first.pointers.as_slice()),
-        (Some(0xc0_0018_7710), &[0xc0_0018_7700, 0xc0_0018_7710][..])
+        (first.lock, first.lock_owner),
+        (Some(0xc0_0018_7710), Some(0xc0_0018_7700))
     );
+    // What a waiter may hold is in the frames outside the one that waits.
+    assert!(first.pointers.is_empty());
     assert_eq!(
         (first.wait_s, first.created_by.as_ref()),
         (Some(180.0), "main.main")
@@ -503,7 +510,7 @@ fn tabs_as_blanks_lost_blank_lines_and_windows_line_ends_change_nothing() {
 #[test]
 fn a_cut_dump_keeps_what_is_there_and_says_so() {
     let cut = TWO.find("(0xc000187700").unwrap() + 4;
-    let (dump, warnings) = text(&TWO[..cut]);
+    let (dump, warnings) = text(TWO.get(..cut).unwrap());
     assert_eq!(
         (dump.total, dump.groups[0].lock),
         (1.0, Some(0xc0_0018_7710))
@@ -514,7 +521,7 @@ fn a_cut_dump_keeps_what_is_there_and_says_so() {
     );
     let without_place = TWO.find("\t/app/my").unwrap();
     assert!(
-        text(&TWO[..without_place])
+        text(TWO.get(..without_place).unwrap())
             .1
             .iter()
             .any(|w| w.code == "truncated")
@@ -610,6 +617,10 @@ proptest! {
         }
         read_all(&bytes);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn generated_dumps_give_their_counts_back(

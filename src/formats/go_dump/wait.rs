@@ -223,8 +223,7 @@ pub fn is_std(package: &str) -> bool {
 pub fn module_of(package: &str) -> &str {
     let first = package.split_once('/').map_or(package, |(first, _)| first);
     let elements = match first {
-        "github.com" | "gitlab.com" | "bitbucket.org" => 3,
-        "golang.org" => 3,
+        "github.com" | "gitlab.com" | "bitbucket.org" | "golang.org" => 3,
         host if host.contains('.') => 2,
         _ => 1,
     };
@@ -254,8 +253,9 @@ fn is_plumbing(package: &str) -> bool {
         || under("golang.org/x/sync")
 }
 
-/// The frame that takes the lock or waits: the first one outside the runtime, its lock library and the plumbing of the
-/// standard library. Where there is none, the first one outside runtime and `sync`, else the leaf.
+/// The frame that takes the lock or waits.
+///
+/// It is the first one outside the runtime, its lock library and the plumbing of the standard library. Where there is none, the first one outside runtime and `sync`, else the leaf.
 pub fn library_frame(frames: &[Frame]) -> Option<&Frame> {
     let outside = |skip: fn(&str) -> bool| frames.iter().find(|f| !skip(package_of(&f.function)));
     outside(is_plumbing)
@@ -263,8 +263,9 @@ pub fn library_frame(frames: &[Frame]) -> Option<&Frame> {
         .or_else(|| frames.first())
 }
 
-/// The first frame of the program's own code: of package `main` or of the module that `main` belongs to (`own`, when
-/// known); else of the module of the outermost frame that is not the standard library's; else the library frame.
+/// The first frame of the program's own code.
+///
+/// Its package is `main` or belongs to the module of `main` (`own`, when known); else of the module of the outermost frame that is not the standard library's; else the library frame.
 pub fn user_frame<'a>(frames: &'a [Frame], own: Option<&str>) -> Option<&'a Frame> {
     let is_own = |f: &&Frame| {
         let package = package_of(&f.function);
@@ -286,7 +287,9 @@ pub fn user_frame<'a>(frames: &'a [Frame], own: Option<&str>) -> Option<&'a Fram
         .find(|f| module_of(package_of(&f.function)) == module)
 }
 
-/// The module of the program that a dump is of, from the file of its `main` package where its path names it: built with
+/// The module of the program that a dump is of.
+///
+/// It is told by the file of its `main` package where its path names it: built with
 /// `-trimpath` (`ingresslab/cmd/controller/main.go`) or in a GOPATH (`…/src/k8s.io/ingress-nginx/cmd/nginx/main.go`).
 pub fn own_module(profile: &Profile) -> Option<String> {
     profile

@@ -9,9 +9,8 @@ const MAX_WORDS: usize = 256;
 /// `log-format-upstream`. Nothing for any other text.
 pub fn log_formats_of(text: &str) -> Vec<NamedLogFormat> {
     let mut found = Vec::new();
-    let mut tokens = Tokens { rest: text };
     let mut words: Vec<String> = Vec::new();
-    while let Some(token) = tokens.next() {
+    for token in (Tokens { rest: text }) {
         match token {
             Token::Word(word) if words.len() < MAX_WORDS => words.push(word),
             Token::Word(_) => {}
@@ -100,7 +99,7 @@ impl Iterator for Tokens<'_> {
                     self.rest = after
                         .find('\n')
                         .and_then(|at| after.get(at..))
-                        .unwrap_or("")
+                        .unwrap_or("");
                 }
                 ';' => {
                     self.rest = after;

@@ -53,7 +53,7 @@ impl Format for NginxJson {
         if json.paths.contains("response_flags") && json.paths.contains("upstream_cluster") {
             return Sniff::refused(60, "it is Envoy's log, which this version does not read");
         }
-        if !is_request && !(upstream && has(Field::Duration)) {
+        if !(is_request || upstream && has(Field::Duration)) {
             return Sniff::NOT_AT_ALL;
         }
         if json.opens_with == '[' {
@@ -98,7 +98,7 @@ impl Format for NginxJson {
                 Ok(request) => out.requests.push(request),
                 Err(reason) => {
                     row::lost(log, line.place(), &reason, line.is_open);
-                    first_error.get_or_insert((line.place(), reason));
+                    first_error.get_or_insert_with(|| (line.place(), reason));
                 }
             }
         });

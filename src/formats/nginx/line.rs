@@ -71,7 +71,7 @@ impl Format for NginxLine {
                 }
                 Err(reason) => {
                     row::lost(log, line.place(), &reason, line.is_open);
-                    first_error.get_or_insert((line.place(), reason));
+                    first_error.get_or_insert_with(|| (line.place(), reason));
                 }
             }
         });
@@ -411,7 +411,7 @@ mod tests {
             NginxLine.sniff(&Head::new(b"a b c\nd e f\n")),
             Sniff::NOT_AT_ALL
         );
-        let mixed = format!("{}x\ny\nz\nw\n", INGRESS);
+        let mixed = format!("{INGRESS}x\ny\nz\nw\n");
         assert!(matches!(
             NginxLine.sniff(&Head::new(mixed.as_bytes())),
             Sniff::No { near: 50, .. }

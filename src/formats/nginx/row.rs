@@ -69,6 +69,9 @@ impl UnitGuess {
     }
 }
 
+/// A reader of one way to say when.
+type ReadTime = fn(&str, &Zone) -> Option<times::When>;
+
 /// Makes requests of fields, and remembers what has to be said once for a file.
 pub(super) struct Rows<'h> {
     zone: &'h Zone,
@@ -142,7 +145,7 @@ impl<'h> Rows<'h> {
 
     /// `$msec`, then `$time_iso8601`, then a key that only says "time", then `$time_local`.
     fn when(&mut self, fields: &Fields<'_>) -> Result<times::When, String> {
-        let tries: [(Field, fn(&str, &Zone) -> Option<times::When>); 4] = [
+        let tries: [(Field, ReadTime); 4] = [
             (Field::Msec, |text, _| times::epoch(text)),
             (Field::TimeIso, times::iso),
             (Field::TimeAny, times::any),
@@ -334,18 +337,15 @@ pub(super) fn unescape(text: &str, escape: Escape) -> Cow<'_, str> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("\\x") {
         bytes.extend_from_slice(before.as_bytes());
-        match after
+        let byte = after
             .get(..2)
-            .and_then(|hex| u8::from_str_radix(hex, 16).ok())
-        {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or("");
-            }
-            None => {
-                bytes.extend_from_slice(b"\\x");
-                rest = after;
-            }
+            .and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        if let Some(byte) = byte {
+            bytes.push(byte);
+            rest = after.get(2..).unwrap_or("");
+        } else {
+            bytes.extend_from_slice(b"\\x");
+            rest = after;
         }
     }
     bytes.extend_from_slice(rest.as_bytes());

@@ -222,6 +222,10 @@ fn kind_of(raw: &Raw<'_>, hints: &Hints<'_>) -> String {
     }
     match shown {
         "cpu" => "cpu".to_owned(),
+        // Only `?seconds=` gives it a length: the difference of two dumps, which is no dump itself.
+        "goroutine" if (1..=MAX_DURATION_NANOS).contains(&raw.duration_nanos) => {
+            "goroutine-delta".to_owned()
+        }
         "time" if raw.string(raw.period_type.name) == Some("wallclock") => "wall".to_owned(),
         other => other.to_owned(),
     }
@@ -297,6 +301,7 @@ fn groups(raw: &Raw<'_>, shown: usize, log: &mut Reporter) -> Vec<StackGroup> {
             wait_s: None,
             frames: stack,
             lock: None,
+            lock_owner: None,
             pointers: Vec::new(),
             created_by: Arc::clone(&none),
             labels: Arc::clone(label),

@@ -1,6 +1,6 @@
 //! The pairs of a matrix straight into columns: the hot path (`design.md` §6, P1).
 
-use super::values::{canonical_ms, quoted_number};
+use super::values::{canonical_ms, opening_ms, quoted_number};
 use crate::base::time::NANOS_PER_MS;
 
 /// Why [`read_pairs`] came back.
@@ -43,14 +43,23 @@ pub(super) fn read_pairs(
 /// One `[time,"value"]`, in milliseconds, with its length.
 #[inline]
 fn pair(bytes: &[u8]) -> Option<(i64, f64, usize)> {
-    let after_bracket = bytes.strip_prefix(b"[")?;
-    let (millis, time_len) = canonical_ms(after_bracket)?;
-    let quoted = after_bracket.get(time_len..)?.strip_prefix(b",\"")?;
+    let (millis, time_len) = match opening_ms(bytes) {
+        Some(usual) => usual,
+        None => opening_of_any_length(bytes)?,
+    };
+    let quoted = bytes.get(time_len..)?.strip_prefix(b"\"")?;
     let (value, value_len) = quoted_number(quoted)?;
     if !quoted.get(value_len..)?.starts_with(b"\"]") {
         return None;
     }
-    Some((millis, value, 1 + time_len + 2 + value_len + 2))
+    Some((millis, value, time_len + 1 + value_len + 2))
+}
+
+/// `[0.5,` and other times that are not ten digits long.
+fn opening_of_any_length(bytes: &[u8]) -> Option<(i64, usize)> {
+    let time = bytes.strip_prefix(b"[")?;
+    let (millis, len) = canonical_ms(time)?;
+    (time.get(len) == Some(&b',')).then_some((millis, len + 2))
 }
 
 #[cfg(test)]

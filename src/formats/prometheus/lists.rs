@@ -60,7 +60,7 @@ pub(super) fn read(
         fact(out, what, &names.join(", "));
     }
     if first_new < out.series.len() && asked.endpoint != "series" {
-        out.asked = out.asked.or(asked.window());
+        out.asked = out.asked.or_else(|| asked.window());
     }
     outcome
 }

@@ -1,8 +1,18 @@
-//! Prometheus remote-read answer.
+//! Prometheus remote-read answers: one snappy block that holds a protobuf `ReadResponse`.
+//!
+//! The only answer of Prometheus that has staleness markers in it (`prometheus.md` §1.4, with the field numbers). The
+//! wire format is read by hand, so that of a cut answer every whole sample is kept.
 
+use std::sync::Arc;
+
+use super::results::{Words, source, stem};
 use crate::base::reporter::Reporter;
+use crate::base::text::count;
+use crate::base::time::Timestamp;
 use crate::formats::{Format, FormatError, Head, Hints, Sniff};
 use crate::model::batch::Batch;
+use crate::model::labels::Labels;
+use crate::model::series::{Sampling, Series};
 
 /// Prometheus remote-read answer.
 pub struct RemoteRead;
@@ -16,17 +26,449 @@ impl Format for RemoteRead {
         "Prometheus remote-read answer"
     }
 
-    fn sniff(&self, _head: &Head<'_>) -> Sniff {
-        Sniff::NOT_AT_ALL
+    fn sniff(&self, head: &Head<'_>) -> Sniff {
+        let start = unpack(head.bytes, 512).map_or_else(Vec::new, |(start, _)| start);
+        if looks_like_answer(&start) {
+            Sniff::Yes(97)
+        } else if start == b"\x0a\x00" && head.is_whole {
+            // An answer to one query without any series.
+            Sniff::Yes(60)
+        } else if is_chunked(head.bytes) {
+            Sniff::refused(90, CHUNKED)
+        } else {
+            Sniff::NOT_AT_ALL
+        }
     }
 
     fn read(
         &self,
-        _bytes: &[u8],
-        _hints: &Hints<'_>,
-        _out: &mut Batch,
-        _log: &mut Reporter,
+        bytes: &[u8],
+        hints: &Hints<'_>,
+        out: &mut Batch,
+        log: &mut Reporter,
     ) -> Result<(), FormatError> {
+        let unpacked = unpack(bytes, usize::MAX);
+        let is_answer = unpacked
+            .as_ref()
+            .is_some_and(|(message, _)| looks_like_answer(message));
+        if !is_answer && is_chunked(bytes) {
+            return Err(FormatError::new(
+                "streamed_chunks",
+                None,
+                CHUNKED,
+                "a snappy block with samples",
+                ADVICE,
+            ));
+        }
+        let Some((message, is_whole)) = unpacked else {
+            return Err(not_snappy());
+        };
+        let mut reader = Reader {
+            words: Words::default(),
+            fallback: stem(hints.name),
+            histograms: 0,
+            out,
+        };
+        let is_read = reader.response(&message).is_some();
+        let histograms = reader.histograms;
+        if (!is_whole || !is_read) && reader.out.series.is_empty() {
+            return Err(not_snappy());
+        }
+        if !is_whole || !is_read {
+            log.lost(
+                "truncated",
+                "the answer is cut short or damaged; every whole sample before that was kept; fetch it again for the rest",
+                Some(format!("byte {}", bytes.len())),
+            );
+        }
+        if histograms > 0 {
+            log.lost(
+                "native_histograms",
+                format!(
+                    "{} left out: in remote-read answers they are not read; ask the query API for them, with a range selector",
+                    count(histograms, "native histogram was", "native histograms were")
+                ),
+                None,
+            );
+        }
         Ok(())
+    }
+}
+
+fn not_snappy() -> FormatError {
+    FormatError::new(
+        "not_snappy",
+        Some("byte 0".to_owned()),
+        "no snappy block that holds a ReadResponse",
+        "the raw body of a remote-read answer",
+        "save the body as it came, without decoding or re-encoding it",
+    )
+}
+
+const CHUNKED: &str = "it is a streamed remote-read answer (XOR chunks), which is not read";
+const ADVICE: &str =
+    "ask again without `accepted_response_types`, or for SAMPLES, and save that answer";
+
+/// What a block gives, up to `most` bytes, and whether that is all of it. `None` when it is no snappy block.
+///
+/// The format: <https://github.com/google/snappy/blob/main/format_description.txt>.
+fn unpack(block: &[u8], most: usize) -> Option<(Vec<u8>, bool)> {
+    let mut wire = Wire(block);
+    let total = usize::try_from(wire.varint()?).ok()?;
+    // A copy of 3 bytes makes at most 64, so that a block never grows more than 22-fold. A header that claims more lies
+    // or belongs to a cut block; then nothing is set aside for it.
+    let is_plausible = total <= block.len().saturating_mul(22).saturating_add(64);
+    if most >= total
+        && is_plausible
+        && let Ok(whole) = snap::raw::Decoder::new().decompress_vec(block)
+    {
+        return Some((whole, true));
+    }
+    let limit = total.min(most);
+    let mut out: Vec<u8> = Vec::new();
+    while out.len() < limit {
+        let Some(tag) = wire.byte() else { break };
+        let done = match tag & 3 {
+            0 => literal(tag, &mut wire, &mut out, limit),
+            1 => wire.byte().and_then(|low| {
+                let offset = usize::from(tag >> 5) << 8 | usize::from(low);
+                copy(offset, usize::from(tag >> 2 & 7) + 4, &mut out)
+            }),
+            2 => wire
+                .little(2)
+                .and_then(|offset| copy(offset, usize::from(tag >> 2) + 1, &mut out)),
+            _ => wire
+                .little(4)
+                .and_then(|offset| copy(offset, usize::from(tag >> 2) + 1, &mut out)),
+        };
+        if done.is_none() {
+            break;
+        }
+    }
+    out.truncate(limit);
+    (!out.is_empty() || total == 0).then(|| {
+        let is_whole = out.len() == total;
+        (out, is_whole)
+    })
+}
+
+fn literal(tag: u8, wire: &mut Wire<'_>, out: &mut Vec<u8>, limit: usize) -> Option<()> {
+    let short = usize::from(tag >> 2);
+    let len = if short < 60 {
+        short
+    } else {
+        wire.little(short - 59)?
+    } + 1;
+    let take = len.min(wire.0.len());
+    let (bytes, rest) = wire.0.split_at_checked(take)?;
+    wire.0 = rest;
+    out.extend(bytes.iter().take(limit.saturating_sub(out.len())));
+    (take == len).then_some(())
+}
+
+fn copy(offset: usize, len: usize, out: &mut Vec<u8>) -> Option<()> {
+    let from = out.len().checked_sub(offset).filter(|_| offset > 0)?;
+    for at in from..from + len {
+        let byte = *out.get(at)?;
+        out.push(byte);
+    }
+    Some(())
+}
+
+/// Whether a message begins like a `ReadResponse` whose first series has labels: field 1 three times over, each inside
+/// the one before, and then a name.
+fn looks_like_answer(message: &[u8]) -> bool {
+    let mut wire = Wire(message);
+    let mut outer = u64::MAX;
+    for _ in 0..4 {
+        let (Some(0x0a), Some(len)) = (wire.byte(), wire.varint()) else {
+            return false;
+        };
+        if len > outer || len == 0 {
+            return false;
+        }
+        outer = len;
+    }
+    let name = wire.0.get(..outer as usize).unwrap_or(wire.0);
+    std::str::from_utf8(name).is_ok_and(|name| !name.chars().any(char::is_control))
+}
+
+/// Whether bytes begin like a frame of `application/x-streamed-protobuf`: its length, four bytes of checksum, and a
+/// `ChunkedReadResponse` whose first series has labels.
+fn is_chunked(bytes: &[u8]) -> bool {
+    let mut wire = Wire(bytes);
+    let Some(len) = wire.varint().filter(|len| *len > 8) else {
+        return false;
+    };
+    let Some(message) = wire.0.get(4..) else {
+        return false;
+    };
+    let mut wire = Wire(message);
+    let mut outer = len;
+    for _ in 0..3 {
+        let (Some(0x0a), Some(inner)) = (wire.byte(), wire.varint()) else {
+            return false;
+        };
+        if inner >= outer || inner == 0 {
+            return false;
+        }
+        outer = inner;
+    }
+    let name = wire.0.get(..outer as usize);
+    name.is_some_and(|name| name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_'))
+}
+
+/// Protobuf's wire format (and snappy's integers).
+#[derive(Clone, Copy)]
+struct Wire<'a>(&'a [u8]);
+
+enum Field<'a> {
+    Varint(u64),
+    Fixed64(u64),
+    Bytes(&'a [u8]),
+    Other,
+}
+
+impl<'a> Wire<'a> {
+    fn byte(&mut self) -> Option<u8> {
+        let (byte, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*byte)
+    }
+
+    fn little(&mut self, bytes: usize) -> Option<usize> {
+        let mut value = 0;
+        for shift in 0..bytes {
+            value |= usize::from(self.byte()?) << (8 * shift);
+        }
+        Some(value)
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// The next field; of bytes that are cut, what there is, with `false`.
+    fn field(&mut self) -> Option<(u64, Field<'a>, bool)> {
+        let key = self.varint()?;
+        let field = match key & 7 {
+            0 => Field::Varint(self.varint()?),
+            1 => {
+                let (bytes, rest) = self.0.split_first_chunk::<8>()?;
+                self.0 = rest;
+                Field::Fixed64(u64::from_le_bytes(*bytes))
+            }
+            2 => {
+                let len = usize::try_from(self.varint()?).ok()?;
+                let take = len.min(self.0.len());
+                let (bytes, rest) = self.0.split_at_checked(take)?;
+                self.0 = rest;
+                return Some((key >> 3, Field::Bytes(bytes), take == len));
+            }
+            5 => {
+                self.0 = self.0.get(4..)?;
+                Field::Other
+            }
+            _ => return None,
+        };
+        Some((key >> 3, field, true))
+    }
+}
+
+struct Reader<'a> {
+    words: Words,
+    fallback: &'a str,
+    histograms: u64,
+    out: &'a mut Batch,
+}
+
+impl Reader<'_> {
+    /// `ReadResponse`; `None` when it is cut or damaged, after what was whole has been kept.
+    fn response(&mut self, message: &[u8]) -> Option<()> {
+        let mut wire = Wire(message);
+        let mut result_index = 0;
+        while !wire.0.is_empty() {
+            let (number, field, is_whole) = wire.field()?;
+            if let (1, Field::Bytes(result)) = (number, field) {
+                let mut inner = Wire(result);
+                let mut index = 0;
+                while !inner.0.is_empty() {
+                    let (number, field, is_whole) = inner.field()?;
+                    if let (1, Field::Bytes(series)) = (number, field) {
+                        self.series(series, format!("result {result_index} series {index}"))?;
+                        index += 1;
+                    }
+                    is_whole.then_some(())?;
+                }
+                result_index += 1;
+            }
+            is_whole.then_some(())?;
+        }
+        Some(())
+    }
+
+    /// `TimeSeries`.
+    fn series(&mut self, message: &[u8], locator: String) -> Option<()> {
+        let mut wire = Wire(message);
+        let mut name = None;
+        let mut pairs = Vec::new();
+        let (mut times, mut values) = (Vec::new(), Vec::new());
+        let mut is_read = Some(());
+        while !wire.0.is_empty() {
+            let Some((number, field, true)) = wire.field() else {
+                is_read = None;
+                break;
+            };
+            match (number, field) {
+                (1, Field::Bytes(label)) => {
+                    let (key, value) = self.label(label);
+                    if key.as_ref() == "__name__" {
+                        name = Some(value);
+                    } else {
+                        pairs.push((key, value));
+                    }
+                }
+                (2, Field::Bytes(bytes)) => {
+                    if let Some((t, v)) = sample(bytes) {
+                        times.push(t);
+                        values.push(v);
+                    }
+                }
+                (4, Field::Bytes(_)) => self.histograms += 1,
+                _ => {}
+            }
+        }
+        if name.is_none() && pairs.is_empty() {
+            return is_read;
+        }
+        let name = name.unwrap_or_else(|| Arc::from(self.fallback));
+        let mut series = Series::new(name, Labels::new(pairs), Sampling::Raw);
+        series.t = times;
+        series.v = values;
+        series.sources = vec![source(&series, Arc::from(locator))];
+        self.out.series.push(series);
+        is_read
+    }
+
+    fn label(&mut self, message: &[u8]) -> (Arc<str>, Arc<str>) {
+        let mut wire = Wire(message);
+        let (mut key, mut value) = (&[][..], &[][..]);
+        while let Some((number, field, true)) = wire.field() {
+            match (number, field) {
+                (1, Field::Bytes(bytes)) => key = bytes,
+                (2, Field::Bytes(bytes)) => value = bytes,
+                _ => {}
+            }
+        }
+        (
+            self.words.of(&String::from_utf8_lossy(key)),
+            self.words.of(&String::from_utf8_lossy(value)),
+        )
+    }
+}
+
+/// `Sample`: fields that are zero are left out on the wire.
+fn sample(message: &[u8]) -> Option<(i64, f64)> {
+    let mut wire = Wire(message);
+    let (mut value, mut millis) = (0.0, 0i64);
+    while !wire.0.is_empty() {
+        match wire.field()? {
+            (1, Field::Fixed64(bits), _) => value = f64::from_bits(bits),
+            (2, Field::Varint(number), _) => millis = number.cast_signed(),
+            _ => {}
+        }
+    }
+    Some((Timestamp::from_millis(millis)?.nanos(), value))
+}
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "values must come back bit by bit")]
+mod tests {
+    use super::*;
+    use crate::formats::prometheus::testing::{read, sniffed};
+    use crate::model::series::is_stale_marker;
+
+    fn bytes_field(number: u8, content: &[u8]) -> Vec<u8> {
+        let mut out = vec![number << 3 | 2];
+        let mut len = content.len();
+        while len >= 0x80 {
+            out.push(len as u8 | 0x80);
+            len >>= 7;
+        }
+        out.push(len as u8);
+        out.extend(content);
+        out
+    }
+
+    fn answer(samples: usize) -> Vec<u8> {
+        let mut series = Vec::new();
+        for (key, value) in [("__name__", "up"), ("job", "app")] {
+            let label = [
+                bytes_field(1, key.as_bytes()),
+                bytes_field(2, value.as_bytes()),
+            ]
+            .concat();
+            series.extend(bytes_field(1, &label));
+        }
+        for i in 0..samples {
+            let bits = if i == 3 {
+                crate::model::series::STALE_NAN_BITS
+            } else {
+                (i as f64).to_bits()
+            };
+            let mut sample = vec![0x09];
+            sample.extend(bits.to_le_bytes());
+            sample.push(0x10);
+            let mut t = 1_796_045_870_869u64 + i as u64 * 1_000;
+            while t >= 0x80 {
+                sample.push(t as u8 | 0x80);
+                t >>= 7;
+            }
+            sample.push(t as u8);
+            series.extend(bytes_field(2, &sample));
+        }
+        let message = bytes_field(1, &bytes_field(1, &series));
+        snap::raw::Encoder::new().compress_vec(&message).unwrap()
+    }
+
+    #[test]
+    fn reads_samples_and_markers() {
+        let block = answer(100);
+        assert!(matches!(sniffed(&RemoteRead, &block), Sniff::Yes(97)));
+        let (batch, warnings) = read(&RemoteRead, &block, None).unwrap();
+        assert!(warnings.is_empty());
+        let series = &batch.series[0];
+        assert_eq!(series.selector(), "up{job=\"app\"}");
+        assert_eq!(series.t.len(), 100);
+        assert_eq!(series.t[1], 1_796_045_871_869_000_000);
+        assert!(is_stale_marker(series.v[3]));
+        assert_eq!(series.v[99], 99.0);
+    }
+
+    #[test]
+    fn keeps_the_whole_samples_of_a_cut_block() {
+        let block = answer(100);
+        for keep in 60..block.len() {
+            let (batch, warnings) = read(&RemoteRead, &block[..keep], None).unwrap();
+            assert!(warnings[0].lossy, "{keep}");
+            let series = &batch.series[0];
+            assert!(series.t.len() < 100);
+            assert!(series.t.iter().is_sorted());
+        }
+    }
+
+    #[test]
+    fn a_header_that_lies_costs_no_memory() {
+        assert!(read(&RemoteRead, b"\xff\xff\xff\xff\x0f\x00a", None).is_err());
+        assert!(read(&RemoteRead, b"", None).is_err());
+        assert!(matches!(sniffed(&RemoteRead, "hello"), Sniff::No { .. }));
     }
 }

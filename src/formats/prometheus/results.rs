@@ -18,6 +18,9 @@ use crate::model::labels::Labels;
 use crate::model::prometheus::ServerFact;
 use crate::model::series::{HistogramBucket, HistogramPoint, STALE_NAN_BITS, Series, SeriesSource};
 
+/// Bytes of `[1,"1"],`.
+const SHORTEST_PAIR: usize = 8;
+
 /// One text for all labels that are spelled alike: a thousand series share most of theirs.
 #[derive(Debug, Default)]
 pub(super) struct Words(BTreeSet<Arc<str>>);
@@ -100,9 +103,14 @@ pub(super) struct Odd {
 }
 
 impl Odd {
-    /// The time of a sample.
+    /// The time of a sample, in seconds.
     pub(super) fn time(&mut self, text: &[u8]) -> Option<i64> {
-        match moment(text) {
+        self.take(moment(text))
+    }
+
+    /// The time of a sample in nanoseconds, once it is understood.
+    pub(super) fn take(&mut self, moment: Moment) -> Option<i64> {
+        match moment {
             Moment::Plain(t) => Some(t),
             Moment::OtherUnit(t, unit) => {
                 self.units += 1;
@@ -124,13 +132,13 @@ impl Odd {
         }
     }
 
-    /// Says it.
-    pub(super) fn report(&self, log: &mut Reporter) {
+    /// Says it; `due` is the unit that the format has, `form` what a sample should look like.
+    pub(super) fn report(&self, due: &str, form: &str, log: &mut Reporter) {
         if self.units > 0 {
             log.lost(
                 "time_unit",
                 format!(
-                    "the times of {} were written in {} where seconds were due; they were read as {}, so check that they lie where they should",
+                    "the times of {} were written in {} where {due} were due; they were read as {}, so check that they lie where they should",
                     count(self.units, "sample", "samples"),
                     self.unit,
                     self.unit
@@ -142,7 +150,7 @@ impl Odd {
             log.lost(
                 "bad_sample",
                 format!(
-                    "{} left out: expected [seconds, \"value\"], got {text}",
+                    "{} left out: expected {form}, got {text}",
                     count(self.bad, "sample was", "samples were")
                 ),
                 Some(locator.clone()),
@@ -187,11 +195,14 @@ impl Results {
     }
 
     fn element(&mut self, cursor: &mut Cursor<'_>, locator: Arc<str>) -> Result<(), Stop> {
+        // As many points as the series before, but never more than the bytes that are left can hold.
+        let left = cursor.bytes().len() - cursor.at();
+        let points = self.points.min(left / SHORTEST_PAIR);
         let mut found = Found {
             name: None,
             labels: Labels::default(),
-            t: Vec::with_capacity(self.points),
-            v: Vec::with_capacity(self.points),
+            t: Vec::with_capacity(points),
+            v: Vec::with_capacity(points),
             histograms: Vec::new(),
             locator,
         };
@@ -318,7 +329,7 @@ impl Results {
             odd,
             ..
         } = self;
-        odd.report(log);
+        odd.report("seconds", "[seconds, \"value\"]", log);
         let fallback: Arc<str> =
             Arc::from(asked.query.as_deref().unwrap_or_else(|| stem(hints.name)));
         if let Some((t, text)) = single {
@@ -339,7 +350,7 @@ impl Results {
             }
         }
         if found.is_empty() {
-            out.asked = out.asked.or(asked.window());
+            out.asked = out.asked.or_else(|| asked.window());
             return;
         }
         let is_matrix = is_matrix || result_type == Some("matrix");
@@ -351,7 +362,7 @@ impl Results {
                 .filter(|v| v.is_nan())
                 .for_each(|v| *v = f64::from_bits(STALE_NAN_BITS));
         }
-        out.asked = out.asked.or(asked.window());
+        out.asked = out.asked.or_else(|| asked.window());
         let expr = asked
             .query
             .as_deref()

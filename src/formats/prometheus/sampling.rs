@@ -141,34 +141,18 @@ struct Times {
 
 impl Times {
     fn of(found: &[Found]) -> Self {
-        let mut divisor = 0;
-        let mut deltas = Vec::new();
-        let mut origin = None;
-        let mut is_one_moment = true;
+        let mut distances = Distances::default();
         for series in found {
             let histograms: Vec<i64> = series.histograms.iter().map(|h| h.t.nanos()).collect();
-            for times in [&series.t, &histograms] {
-                let Some(first) = times.first().copied() else {
-                    continue;
-                };
-                let origin = *origin.get_or_insert(first);
-                divisor = gcd(divisor, first.saturating_sub(origin));
-                is_one_moment &= first == origin && times.len() == 1;
-                let mut previous = 0;
-                for pair in times.windows(2) {
-                    if let [a, b] = pair {
-                        let delta = b.saturating_sub(*a);
-                        if delta != previous {
-                            divisor = gcd(divisor, delta);
-                            previous = delta;
-                        }
-                        if delta > 0 && deltas.len() < 1 << 20 {
-                            deltas.push(delta);
-                        }
-                    }
-                }
-            }
+            distances.add(&series.t);
+            distances.add(&histograms);
         }
+        let Distances {
+            divisor,
+            mut deltas,
+            origin,
+            is_spread,
+        } = distances;
         let middle = deltas.len() / 2;
         let median = if deltas.is_empty() {
             None
@@ -183,7 +167,7 @@ impl Times {
             has_holes: smallest.is_some_and(|s| deltas.iter().any(|d| *d > s)),
             is_aligned: divisor >= NANOS_PER_MS
                 && origin.is_some_and(|first: i64| first.rem_euclid(divisor) == 0),
-            is_one_moment,
+            is_one_moment: !is_spread,
             targets: targets(found),
         }
     }
@@ -201,6 +185,40 @@ impl Times {
             Some(self.divisor)
         } else {
             self.median.or(self.smallest)
+        }
+    }
+}
+
+/// The distances of all series, gathered.
+#[derive(Default)]
+struct Distances {
+    divisor: i64,
+    deltas: Vec<i64>,
+    origin: Option<i64>,
+    is_spread: bool,
+}
+
+impl Distances {
+    /// As many distances as this say what is usual.
+    const MOST: usize = 1 << 20;
+
+    fn add(&mut self, times: &[i64]) {
+        let Some(first) = times.first().copied() else {
+            return;
+        };
+        let origin = *self.origin.get_or_insert(first);
+        self.divisor = gcd(self.divisor, first.saturating_sub(origin));
+        self.is_spread |= first != origin || times.len() > 1;
+        let mut previous = 0;
+        for (a, b) in times.iter().zip(times.iter().skip(1)) {
+            let delta = b.saturating_sub(*a);
+            if delta != previous {
+                self.divisor = gcd(self.divisor, delta);
+                previous = delta;
+            }
+            if delta > 0 && self.deltas.len() < Self::MOST {
+                self.deltas.push(delta);
+            }
         }
     }
 }

@@ -82,10 +82,51 @@ impl Pieces {
         } else {
             return false;
         };
+        if let Some((_, Value::String(yaml))) = self.0.iter().find(|(key, _)| key == "yaml") {
+            config_facts(yaml, out);
+        }
         for (key, value) in &self.0 {
             flatten(&format!("{prefix}.{key}"), value, 0, out);
         }
         true
+    }
+}
+
+/// Settings of a configuration that explain gaps.
+const SETTINGS: [&str; 6] = [
+    "scrape_interval",
+    "scrape_timeout",
+    "sample_limit",
+    "body_size_limit",
+    "label_limit",
+    "target_limit",
+];
+
+/// `config.global.scrape_interval`, `config.job.NAME.scrape_timeout` and the like, from a configuration as Prometheus
+/// prints it: two spaces a level, a job's keys at the level of its `job_name`.
+fn config_facts(yaml: &str, out: &mut Batch) {
+    let mut section = "";
+    let mut job: Option<&str> = None;
+    for line in yaml.lines() {
+        let text = line.trim_start_matches([' ', '-']);
+        let indent = line.len() - text.len();
+        let Some((key, value)) = text.split_once(':') else {
+            continue;
+        };
+        let value = value.trim().trim_matches(['"', '\'']);
+        if indent == 0 {
+            (section, job) = (key, None);
+        } else if key == "job_name" && section == "scrape_configs" {
+            job = Some(value);
+        } else if indent == 2 && !line.starts_with('-') && SETTINGS.contains(&key) {
+            match (section, job) {
+                ("global", _) => fact(out, &format!("config.global.{key}"), value),
+                ("scrape_configs", Some(job)) => {
+                    fact(out, &format!("config.job.{job}.{key}"), value);
+                }
+                _ => {}
+            }
+        }
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn canonical_ms(bytes: &[u8]) -> Option<(i64, usize)> {
     if whole == 0 || secs >= LATEST_SECS as u64 {
         return None;
     }
-    let secs = secs as i64;
+    let secs = secs.cast_signed();
     if bytes.get(whole) != Some(&b'.') {
         return Some((secs * 1_000, whole));
     }
@@ -70,12 +70,40 @@ pub(super) fn canonical_ms(bytes: &[u8]) -> Option<(i64, usize)> {
         3 => 1,
         _ => return None,
     };
-    Some((secs * 1_000 + millis as i64 * scale, whole + 1 + fraction))
+    Some((
+        secs * 1_000 + millis.cast_signed() * scale,
+        whole + 1 + fraction,
+    ))
+}
+
+/// `[1796045870.869,` or `[1796045870,`, as every time since 2001 is written, in milliseconds with its length: one load
+/// and two multiplications instead of a loop over the digits.
+#[inline]
+pub(super) fn opening_ms(bytes: &[u8]) -> Option<(i64, usize)> {
+    let chunk = bytes.first_chunk::<16>()?;
+    let [b'[', a, b, c, d, e, f, g, h, i, j, point, k, l, m, comma] = *chunk else {
+        return None;
+    };
+    let high = eight_digits([a, b, c, d, e, f, g, h])?;
+    let ([k, l, m], len) = match (point, comma) {
+        (b'.', b',') => ([k, l, m], 16),
+        (b',', _) => ([b'0'; 3], 12),
+        _ => return None,
+    };
+    let low = eight_digits([b'0', b'0', b'0', i, j, k, l, m])?;
+    let millis = (high * 100_000 + low).cast_signed();
+    (millis < LATEST_SECS * 1_000).then_some((millis, len))
 }
 
 /// A number followed by a quote, and how many bytes it took without the quote. `None` for anything else.
 #[inline]
 pub(super) fn quoted_number(bytes: &[u8]) -> Option<(f64, usize)> {
+    // Sixteen digits and more seldom fit in the 53 bits of the exact path: do not try it first.
+    if let Some(chunk) = bytes.get(10..).and_then(<[u8]>::first_chunk::<8>)
+        && eight_digits(*chunk).is_some()
+    {
+        return slow_quoted(bytes);
+    }
     let is_negative = bytes.first() == Some(&b'-');
     let from = usize::from(is_negative);
     let mut mantissa = 0u64;
@@ -185,6 +213,25 @@ pub(super) fn moment_of(secs: f64) -> Moment {
     }
 }
 
+/// Milliseconds since the epoch, in nanoseconds, with the same care: numbers too small to be milliseconds of any year
+/// from 1973 are seconds, and those after the year 2200 finer units.
+pub(super) fn moment_of_millis(millis: f64) -> Moment {
+    let smallest = 1e11;
+    if millis.abs() >= LATEST_SECS as f64 * 1e3 {
+        return moment_of(millis);
+    }
+    let (millis, unit) = if millis != 0.0 && millis.abs() < smallest {
+        (millis * 1e3, "seconds")
+    } else {
+        (millis, "")
+    };
+    match Timestamp::from_millis(millis.round() as i64) {
+        None => Moment::Unreadable,
+        Some(t) if unit.is_empty() => Moment::Plain(t.nanos()),
+        Some(t) => Moment::OtherUnit(t.nanos(), unit),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -282,6 +329,12 @@ mod tests {
         fn any_millisecond_survives(millis in 0i64..7_258_118_399_999) {
             let text = format!("{}.{:03}", millis / 1000, millis % 1000);
             prop_assert_eq!(canonical_ms(text.as_bytes()), Some((millis, text.len())));
+            let opening = format!("[{text},\"1\"]");
+            let is_ten_digits = text.len() == 14;
+            prop_assert_eq!(opening_ms(opening.as_bytes()), is_ten_digits.then_some((millis, 16)));
+            let whole = format!("[{},\"1\"]]", millis / 1000);
+            let want = is_ten_digits.then_some((millis / 1000 * 1000, 12));
+            prop_assert_eq!(opening_ms(whole.as_bytes()), want);
         }
     }
 }

@@ -1,0 +1,78 @@
+//! `tailscope analyze`: the whole way from recordings to a ranked cause.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::base::clock::{Clock as _, SystemClock};
+use crate::cli::Exit;
+use crate::cli::args::{Inputs, Span};
+use crate::cli::error::CliError;
+use crate::cli::out::Out;
+use crate::export::{self, Material};
+
+/// Arguments of `analyze`.
+#[derive(Debug, Args)]
+pub(super) struct Analyze {
+    #[command(flatten)]
+    inputs: Inputs,
+    #[command(flatten)]
+    span: Span,
+    /// Form of the report [default: that of the output's name, else text]
+    #[arg(long, value_enum)]
+    format: Option<Form>,
+    /// Write to this file, whole or not at all; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Put the time of writing into the report
+    #[arg(long)]
+    stamp: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Form {
+    /// For a terminal, read in one minute
+    Text,
+    /// For programs: see `tailscope schema`
+    Json,
+    /// A first timeline for the post-mortem
+    Md,
+}
+
+impl Form {
+    const fn id(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+            Self::Md => "md",
+        }
+    }
+}
+
+pub(super) fn run(command: &Analyze, out: &mut Out) -> Result<Exit, CliError> {
+    let by_name = command.output.as_deref().and_then(export::by_path);
+    let exporter = match command.format {
+        Some(form) => export::by_id(form.id()),
+        None => by_name.or_else(|| export::by_id("text")),
+    }
+    .ok_or_else(|| CliError::usage("no such format"))?;
+    let document = command.inputs.open(&command.span, out)?;
+    let stamp = command.stamp.then(|| SystemClock.now());
+    let report = command
+        .inputs
+        .reading
+        .with_jobs(|| document.report(stamp))?;
+    let material = Material {
+        report: &report,
+        snapshot: &document.snapshot,
+    };
+    let bytes = exporter
+        .write(&material, &out.look(command.output.as_deref()))
+        .map_err(|e| CliError::usage(e.to_string()))?;
+    out.result(command.output.as_deref(), &bytes)?;
+    Ok(if report.partial {
+        Exit::Partial
+    } else {
+        Exit::Done
+    })
+}

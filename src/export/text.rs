@@ -1,0 +1,418 @@
+//! The report for a terminal, to be read in one minute.
+
+use crate::base::text::{count, shorten};
+use crate::base::time::Timestamp;
+use crate::base::units;
+use crate::correlate::ENOUGH;
+use crate::export::view::{View, names, plain, when, wrap};
+use crate::export::{ExportError, Exporter, Material, Options};
+use crate::model::finding::{Finding, FindingKind, Severity};
+use crate::model::hypothesis::Hypothesis;
+use crate::model::report::TimelineEntry;
+
+/// Plain text, wrapped, with colours on a terminal.
+pub struct Text;
+
+/// Hypotheses that are told in full; the others get one line each.
+const IN_FULL: usize = 3;
+/// Findings that are told for each hypothesis.
+const FINDINGS_SHOWN: usize = 8;
+/// Lines of the timeline. What is left out is counted, the mildest first.
+const TIMELINE_SHOWN: usize = 40;
+
+impl Exporter for Text {
+    fn id(&self) -> &'static str {
+        "text"
+    }
+
+    fn title(&self) -> &'static str {
+        "for a terminal, read in one minute"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["txt"]
+    }
+
+    fn write(&self, material: &Material<'_>, options: &Options) -> Result<Vec<u8>, ExportError> {
+        let view = View::of(material.report);
+        let mut page = Page {
+            is_one_day: view.is_one_day(),
+            view,
+            width: options.width.clamp(60, 160),
+            colour: options.colour,
+            out: String::new(),
+        };
+        page.head();
+        page.hypotheses();
+        page.unexplained();
+        page.missing();
+        page.timeline();
+        page.inputs();
+        Ok(page.out.into_bytes())
+    }
+}
+
+struct Page<'a> {
+    view: View<'a>,
+    is_one_day: bool,
+    width: usize,
+    colour: bool,
+    out: String,
+}
+
+/// Escape sequences (ECMA-48, SGR).
+const BOLD: &str = "\x1b[1m";
+const DIM: &str = "\x1b[2m";
+const OFF: &str = "\x1b[0m";
+
+fn sgr_of(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical => "\x1b[1;31m",
+        Severity::Major => "\x1b[31m",
+        Severity::Minor => "\x1b[33m",
+        Severity::Info => DIM,
+    }
+}
+
+impl Page<'_> {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    fn wrapped(&mut self, text: &str, first: &str, rest: &str) {
+        let lines = wrap(text, self.width, first, rest);
+        self.out.push_str(&lines);
+    }
+
+    fn painted(&self, text: &str, sgr: &str) -> String {
+        if self.colour {
+            format!("{sgr}{text}{OFF}")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn title(&mut self, text: &str) {
+        self.out.push('\n');
+        self.bold(text, "", "   ");
+    }
+
+    /// Each line on its own, so that a pager which shows one line at a time keeps the weight.
+    fn bold(&mut self, text: &str, first: &str, rest: &str) {
+        for line in wrap(text, self.width, first, rest).lines() {
+            let line = self.painted(line, BOLD);
+            self.line(&line);
+        }
+    }
+
+    fn head(&mut self) {
+        let headline = self.view.headline();
+        self.bold(&headline, "", "");
+        let facts = format!("Window {}", self.view.window());
+        self.wrapped(&facts, "", "");
+        if self.view.report.partial {
+            let text = "Partial: an input could not be read whole; what is said below is right for what was read (see the end)";
+            self.wrapped(text, "", "");
+        }
+    }
+
+    fn hypotheses(&mut self) {
+        let all = &self.view.report.hypotheses;
+        let sure = all.iter().filter(|h| h.score >= ENOUGH).count();
+        let in_full = sure.clamp(1, IN_FULL);
+        for hypothesis in all.iter().take(in_full) {
+            self.hypothesis(hypothesis);
+        }
+        if all.len() > in_full {
+            self.title("Weaker possibilities");
+            for hypothesis in all.iter().skip(in_full) {
+                let text = format!("{} (score {:.2})", hypothesis.title, hypothesis.score);
+                self.wrapped(&text, &format!("{:>3}. ", hypothesis.rank), "     ");
+            }
+        }
+    }
+
+    fn hypothesis(&mut self, hypothesis: &Hypothesis) {
+        self.title(&format!(
+            "{}. {}",
+            hypothesis.rank,
+            plain(&hypothesis.title)
+        ));
+        let facts = format!(
+            "score {:.2}, explains {:.0} % of what was found, since {}; {}",
+            hypothesis.score,
+            hypothesis.coverage * 100.0,
+            self.when(hypothesis.onset),
+            names(&hypothesis.entities)
+        );
+        self.wrapped(facts.trim_end_matches("; "), "   ", "   ");
+        let explained = self.view.explained(hypothesis);
+        self.label("it explains");
+        let mut shown = explained.clone();
+        shown.sort_by_key(|f| std::cmp::Reverse(f.severity));
+        shown.truncate(FINDINGS_SHOWN);
+        shown.sort_by(|a, b| (a.start, a.kind, &a.id).cmp(&(b.start, b.kind, &b.id)));
+        for finding in &shown {
+            self.finding(finding);
+        }
+        if explained.len() > shown.len() {
+            let more = explained.len() - shown.len();
+            let text = format!("and {more} more, in --format md and json");
+            self.wrapped(&text, "     ", "     ");
+        }
+        let support: Vec<&str> = hypothesis.support.iter().map(|s| s.text.as_str()).collect();
+        self.list("it is supported by", &support, "");
+        if !hypothesis.changes.is_empty() {
+            self.label("changes near it");
+            for change in &hypothesis.changes {
+                let text = format!(
+                    "{} {}: {} ({})",
+                    self.when(change.at),
+                    change.role.word(),
+                    change.title,
+                    change.why.trim_end_matches('.')
+                );
+                self.wrapped(&text, "     ", "       ");
+            }
+        }
+        let against: Vec<&str> = hypothesis.against.iter().map(|a| a.text.as_str()).collect();
+        self.list("against it", &against, "nothing that was read");
+        let missing: Vec<&str> = hypothesis.missing.iter().map(String::as_str).collect();
+        self.list("missing", &missing, "");
+        if !hypothesis.next_checks.is_empty() {
+            self.label("check next");
+            for check in &hypothesis.next_checks {
+                self.wrapped(&check.text, "     - ", "       ");
+                if let Some(query) = &check.query {
+                    let query = plain(query);
+                    self.line(&format!("         {query}"));
+                }
+            }
+        }
+    }
+
+    fn label(&mut self, text: &str) {
+        let text = self.painted(text, DIM);
+        self.line(&format!("   {text}"));
+    }
+
+    fn list(&mut self, label: &str, items: &[&str], none: &str) {
+        if items.is_empty() && none.is_empty() {
+            return;
+        }
+        self.label(label);
+        if items.is_empty() {
+            self.wrapped(none, "     - ", "       ");
+        }
+        for item in items {
+            self.wrapped(item, "     - ", "       ");
+        }
+    }
+
+    /// One finding: when, how bad, what, and where it can be seen.
+    fn finding(&mut self, finding: &Finding) {
+        let severity = self.severity(finding.severity);
+        let when = self.when(finding.start);
+        let rest = " ".repeat(5 + when.chars().count() + 1 + 9);
+        let first = format!("     {when} {severity}");
+        // Escape sequences take no room, so the text is wrapped for the plain width.
+        let plain_first = " ".repeat(rest.chars().count());
+        let lines = wrap(&finding.title, self.width, &plain_first, &rest);
+        let lines = lines.get(plain_first.len()..).unwrap_or("").to_owned();
+        self.out.push_str(&first);
+        self.out.push_str(&lines);
+        if let Some(evidence) = finding.evidence.first() {
+            let mut place = self.view.place(evidence);
+            if finding.evidence.len() > 1 {
+                place = format!("{place} and {} more", finding.evidence.len() - 1);
+            }
+            let room = self.width.saturating_sub(rest.chars().count()).max(24);
+            let place = self.painted(&shorten(&place, room), DIM);
+            self.line(&format!("{rest}{place}"));
+        }
+    }
+
+    /// The word, filled to nine columns.
+    fn severity(&self, severity: Severity) -> String {
+        let word = severity.word();
+        let fill = " ".repeat(9usize.saturating_sub(word.len()));
+        format!("{}{fill}", self.painted(word, sgr_of(severity)))
+    }
+
+    fn when(&self, t: Timestamp) -> String {
+        when(t, self.is_one_day)
+    }
+
+    fn unexplained(&mut self) {
+        let all = self.view.unexplained();
+        if all.is_empty() {
+            return;
+        }
+        self.title("Found, and explained by none of these");
+        for finding in all.iter().take(FINDINGS_SHOWN) {
+            self.finding(finding);
+        }
+        if all.len() > FINDINGS_SHOWN {
+            let text = format!(
+                "and {} more, in --format md and json",
+                all.len() - FINDINGS_SHOWN
+            );
+            self.wrapped(&text, "     ", "     ");
+        }
+    }
+
+    fn missing(&mut self) {
+        let report = self.view.report;
+        if report.not_enough.is_empty() {
+            return;
+        }
+        self.title("Could not be decided from what was read");
+        for lack in &report.not_enough {
+            let text = format!("{}: {}", lack.detector, lack.reason);
+            self.wrapped(&text, "   - ", "     ");
+        }
+    }
+
+    fn timeline(&mut self) {
+        let report = self.view.report;
+        if report.timeline.is_empty() {
+            return;
+        }
+        self.title("Timeline (UTC)");
+        let mut shown: Vec<&TimelineEntry> = report.timeline.iter().collect();
+        // The mildest go first; changes always stay, since they are what people look for.
+        shown.sort_by_key(|e| {
+            let is_change = e.kind == FindingKind::Change;
+            std::cmp::Reverse((is_change, e.severity))
+        });
+        let left_out = shown.len().saturating_sub(TIMELINE_SHOWN);
+        shown.truncate(TIMELINE_SHOWN);
+        shown.sort_by(|a, b| (a.start, a.kind, &a.finding).cmp(&(b.start, b.kind, &b.finding)));
+        for entry in shown {
+            self.entry(entry);
+        }
+        if left_out > 0 {
+            let text = format!(
+                "{} of less weight left out here; --format md and json have all",
+                count(left_out as u64, "entry", "entries")
+            );
+            self.wrapped(&text, "   ", "   ");
+        }
+    }
+
+    fn entry(&mut self, entry: &TimelineEntry) {
+        let when = self.when(entry.start);
+        let severity = self.severity(entry.severity);
+        let lasting = entry
+            .end
+            .filter(|end| *end > entry.start)
+            .map(|end| units::secs(end.secs_since(entry.start)))
+            .unwrap_or_default();
+        let clock = if self.is_one_day { 12 } else { 23 };
+        let before = format!("   {when:<clock$} {lasting:>11}  ");
+        let rest = " ".repeat(before.chars().count() + 9);
+        let lines = wrap(&entry.title, self.width, &rest, &rest);
+        let lines = lines.get(rest.len()..).unwrap_or("").to_owned();
+        self.out.push_str(&before);
+        self.out.push_str(&severity);
+        self.out.push_str(&lines);
+    }
+
+    fn inputs(&mut self) {
+        self.title("Inputs");
+        let line = self.view.inputs_line();
+        self.wrapped(&line, "   ", "   ");
+        for input in self.view.damaged() {
+            for warning in input.warnings.iter().filter(|w| w.lossy) {
+                let at = warning.at.as_ref().map(|at| format!(" at {at}"));
+                let text = format!("{}{}: {}", input.path, at.unwrap_or_default(), warning.text);
+                self.wrapped(&text, "   ! ", "     ");
+            }
+        }
+        let remarkable = self.view.remarkable().len();
+        if remarkable > 0 {
+            let text = format!(
+                "{} with remarks: `tailscope inspect` shows them",
+                count(remarkable as u64, "input", "inputs")
+            );
+            self.wrapped(&text, "   ", "   ");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::testing::Example;
+
+    fn text(example: &Example, options: &Options) -> String {
+        String::from_utf8(Text.write(&example.material(), options).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_cause_comes_first_then_evidence_doubt_and_next_steps() {
+        let out = text(&Example::new(), &Options::default());
+        let order = [
+            "Most likely cause: the metrics lock",
+            "Window 2026-11-30 14:28:00 to 14:35:00 UTC (7 min)",
+            "it explains",
+            "prometheus/raw.up.json, $.data.result[0]",
+            "changes near it",
+            "against it",
+            "missing",
+            "check next",
+            "sum(rate(x[5m]))",
+            "Could not be decided",
+            "Timeline (UTC)",
+            "Inputs",
+        ];
+        let mut rest = out.as_str();
+        for part in order {
+            rest = rest
+                .split_once(part)
+                .unwrap_or_else(|| panic!("{part} in\n{out}"))
+                .1;
+        }
+    }
+
+    #[test]
+    fn no_line_is_wider_than_asked_and_colours_change_no_word() {
+        let example = Example::new();
+        let narrow = Options {
+            width: 72,
+            ..Options::default()
+        };
+        let plain = text(&example, &narrow);
+        for line in plain.lines() {
+            assert!(line.chars().count() <= 72, "{line}");
+        }
+        let coloured = text(
+            &example,
+            &Options {
+                colour: true,
+                ..narrow
+            },
+        );
+        let stripped = regex::Regex::new("\x1b\\[[0-9;]*m")
+            .unwrap()
+            .replace_all(&coloured, "")
+            .into_owned();
+        assert_eq!(stripped, plain);
+        assert_ne!(coloured, plain);
+    }
+
+    #[test]
+    fn when_nothing_explains_enough_it_says_so_first() {
+        let mut example = Example::new();
+        for hypothesis in &mut example.report.hypotheses {
+            hypothesis.score = 0.3;
+        }
+        assert!(text(&example, &Options::default()).starts_with("Nothing explains enough"));
+        example.report.hypotheses.clear();
+        assert!(text(&example, &Options::default()).starts_with("Nothing explains enough"));
+        example.report.findings.clear();
+        example.report.timeline.clear();
+        assert!(text(&example, &Options::default()).starts_with("Nothing unusual"));
+    }
+}

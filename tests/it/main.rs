@@ -1,0 +1,16 @@
+//! The integration tests, in one binary: linking Polars once is enough.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    clippy::string_slice,
+    reason = "a test stops where something is not as it must be, and reads plain files"
+)]
+
+mod cli;
+mod compliance;
+mod fixtures;
+mod floors;
+mod hostile;
+mod prom_cases;
+mod support;
