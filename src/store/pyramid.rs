@@ -51,31 +51,38 @@ impl MinMax {
     pub fn scan(values: &[f64]) -> Self {
         let mut min = [f64::INFINITY; LANES];
         let mut max = [f64::NEG_INFINITY; LANES];
-        let mut gap = [0u64; LANES];
+        // A sum is NaN when one of its parts is, for one addition each; it also is for +∞ and −∞ together, so then, and
+        // only then, the values are looked at again.
+        let mut sum = [0.0; LANES];
         let (blocks, rest) = values.as_chunks::<LANES>();
         for block in blocks {
             for lane in 0..LANES {
                 let v = block[lane];
                 min[lane] = smaller(v, min[lane]);
                 max[lane] = larger(v, max[lane]);
-                gap[lane] |= u64::from(v.is_nan());
+                sum[lane] += v;
             }
         }
-        let mut all = Self::EMPTY;
-        for lane in 0..LANES {
-            all = all.join(Self {
-                min: min[lane],
-                max: max[lane],
-                has_gap: gap[lane] != 0,
-            });
+        let mut half = LANES / 2;
+        while half > 0 {
+            for lane in 0..half {
+                min[lane] = smaller(min[lane + half], min[lane]);
+                max[lane] = larger(max[lane + half], max[lane]);
+                sum[lane] += sum[lane + half];
+            }
+            half /= 2;
         }
+        let mut all = Self {
+            min: min[0],
+            max: max[0],
+            has_gap: false,
+        };
         for v in rest {
-            all = all.join(Self {
-                min: smaller(*v, f64::INFINITY),
-                max: larger(*v, f64::NEG_INFINITY),
-                has_gap: v.is_nan(),
-            });
+            all.min = smaller(*v, all.min);
+            all.max = larger(*v, all.max);
+            sum[0] += v;
         }
+        all.has_gap = sum[0].is_nan() && values.iter().any(|v| v.is_nan());
         all
     }
 }
@@ -333,7 +340,12 @@ mod tests {
     }
 
     fn value() -> impl Strategy<Value = f64> {
-        prop_oneof![8 => -1e6..1e6f64, 1 => Just(f64::NAN), 1 => Just(f64::INFINITY)]
+        prop_oneof![
+            16 => -1e6..1e6f64,
+            1 => Just(f64::NAN),
+            1 => Just(f64::INFINITY),
+            1 => Just(f64::NEG_INFINITY),
+        ]
     }
 
     proptest! {
