@@ -48,41 +48,6 @@ impl<'a> View<'a> {
         all
     }
 
-    /// The findings to show first of those that a hypothesis explains, by time, and how many are left.
-    ///
-    /// `explains` is in order of relevance. Of one kind and entity only two are taken, the heaviest: six dumps that
-    /// say the same need no six lines.
-    pub(super) fn most_telling(
-        &self,
-        hypothesis: &Hypothesis,
-        room: usize,
-    ) -> (Vec<&'a Finding>, usize) {
-        const OF_ONE_KIND: usize = 2;
-        let all: Vec<&Finding> = hypothesis
-            .explains
-            .iter()
-            .filter_map(|id| self.findings.get(id.as_str()).copied())
-            .collect();
-        let is_alike = |a: &Finding, b: &Finding| {
-            a.kind == b.kind && a.entities.first() == b.entities.first() && a.cause == b.cause
-        };
-        let weight = |f: &Finding| (f.severity, f.number("share").unwrap_or(0.0));
-        let mut shown: Vec<&Finding> = all
-            .iter()
-            .copied()
-            .filter(|f| {
-                let heavier = all
-                    .iter()
-                    .filter(|o| is_alike(f, o) && weight(o) > weight(f));
-                heavier.count() < OF_ONE_KIND
-            })
-            .take(room)
-            .collect();
-        shown.sort_by(|a, b| (a.start, a.kind, &a.id).cmp(&(b.start, b.kind, &b.id)));
-        let left = all.len() - shown.len();
-        (shown, left)
-    }
-
     /// Findings of weight that no hypothesis explains.
     pub(super) fn unexplained(&self) -> Vec<&'a Finding> {
         let explained: BTreeSet<&str> = self

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[(&str, &[&str])] = &[
     ("base", &["jiff", "encoding_rs", "sha2"]),
     ("model", &["toml"]),
-    ("formats", &["prost", "snap", "memchr", "fast_float2"]),
+    ("formats", &["snap", "memchr", "fast_float2"]),
     ("store", &["polars"]),
     ("detect", &[]),
     ("correlate", &[]),
     ("session", &["zip", "zstd", "tar", "flate2", "glob"]),
-    ("export", &["minijinja"]),
+    ("export", &[]),
     ("cli", &["clap", "clap_complete", "clap_mangen"]),
 ];
 
