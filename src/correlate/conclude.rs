@@ -149,10 +149,9 @@ fn distance_to(graph: &EntityGraph, change: &Finding, ours: &[&String]) -> Optio
     let mut named: Vec<String> = change.entities.clone();
     named.extend(
         graph
-            .entities()
-            .into_iter()
-            .filter(|e| mentions(text, &e.name))
-            .map(|e| e.id),
+            .names()
+            .filter(|(_, _, name)| mentions(text, name))
+            .map(|(id, ..)| id.to_owned()),
     );
     if named.is_empty() {
         return None;

@@ -1,6 +1,6 @@
 //! Entities: what telemetry is about, how label names map to them, and how they hang together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -132,139 +132,184 @@ pub enum RelationKind {
     SameAs,
 }
 
-/// One relation.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Relation {
-    /// Id of the one.
-    pub from: String,
-    /// Id of the other.
-    pub to: String,
-    /// How.
-    pub kind: RelationKind,
+/// A relation as one of its ends sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Neighbour {
+    /// The other end, as an index into the graph's nodes.
+    node: usize,
+    kind: RelationKind,
+    /// Whether the relation leads from here to there.
+    is_outgoing: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    id: String,
+    kind: EntityType,
+    name: String,
+    neighbours: BTreeSet<Neighbour>,
 }
 
 /// All entities of an incident and their relations.
+///
+/// Every walk follows the relations of the nodes that it reaches and no others, so that its cost is that of the
+/// neighbourhood and not of the graph.
 #[derive(Debug, Clone, Default)]
 pub struct EntityGraph {
-    names: BTreeMap<String, (EntityType, String)>,
-    relations: BTreeSet<Relation>,
+    nodes: Vec<Node>,
+    by_id: BTreeMap<String, usize>,
 }
 
 impl EntityGraph {
     /// Adds an entity (or finds it) and gives its id.
     pub fn add(&mut self, kind: EntityType, name: &str) -> String {
         let id = entity_id(kind, name);
-        self.names
-            .entry(id.clone())
-            .or_insert_with(|| (kind, name.to_owned()));
+        if !self.by_id.contains_key(&id) {
+            self.by_id.insert(id.clone(), self.nodes.len());
+            self.nodes.push(Node {
+                id: id.clone(),
+                kind,
+                name: name.to_owned(),
+                neighbours: BTreeSet::new(),
+            });
+        }
         id
     }
 
     /// Adds a relation between two known ids; one with itself is nothing.
     pub fn relate(&mut self, from: &str, kind: RelationKind, to: &str) {
-        if from != to && self.names.contains_key(from) && self.names.contains_key(to) {
-            self.relations.insert(Relation {
-                from: from.to_owned(),
-                to: to.to_owned(),
-                kind,
-            });
+        let (Some(from), Some(to)) = (self.node(from), self.node(to)) else {
+            return;
+        };
+        if from == to {
+            return;
         }
+        for (here, there, is_outgoing) in [(from, to, true), (to, from, false)] {
+            if let Some(node) = self.nodes.get_mut(here) {
+                node.neighbours.insert(Neighbour {
+                    node: there,
+                    kind,
+                    is_outgoing,
+                });
+            }
+        }
+    }
+
+    fn node(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    fn neighbours_of(&self, node: usize) -> impl Iterator<Item = &Neighbour> {
+        self.nodes.get(node).into_iter().flat_map(|n| &n.neighbours)
     }
 
     /// Whether the id is known.
     pub fn contains(&self, id: &str) -> bool {
-        self.names.contains_key(id)
+        self.by_id.contains_key(id)
     }
 
     /// Type and name of an id.
     pub fn get(&self, id: &str) -> Option<(EntityType, &str)> {
-        self.names
-            .get(id)
-            .map(|(kind, name)| (*kind, name.as_str()))
+        self.nodes
+            .get(self.node(id)?)
+            .map(|node| (node.kind, node.name.as_str()))
     }
 
     /// Id, type and name of every entity, in order of id.
     pub fn names(&self) -> impl Iterator<Item = (&str, EntityType, &str)> {
-        self.names
-            .iter()
-            .map(|(id, (kind, name))| (id.as_str(), *kind, name.as_str()))
+        self.by_id
+            .values()
+            .filter_map(|ix| self.nodes.get(*ix))
+            .map(|node| (node.id.as_str(), node.kind, node.name.as_str()))
     }
 
-    /// All relations in order.
-    pub fn relations(&self) -> impl Iterator<Item = &Relation> {
-        self.relations.iter()
+    /// What an entity is directly related to: the other's id, how, and whether the relation leads from here to there.
+    pub fn neighbours(&self, id: &str) -> impl Iterator<Item = (&str, RelationKind, bool)> {
+        self.node(id)
+            .into_iter()
+            .flat_map(|ix| self.neighbours_of(ix))
+            .filter_map(|n| Some((self.nodes.get(n.node)?.id.as_str(), n.kind, n.is_outgoing)))
     }
 
     /// Ids that are the same thing as `id`, itself not among them.
     pub fn same_as(&self, id: &str) -> BTreeSet<String> {
-        let mut seen = BTreeSet::from([id.to_owned()]);
-        let mut open = vec![id.to_owned()];
+        let Some(start) = self.node(id) else {
+            return BTreeSet::new();
+        };
+        let mut seen = BTreeSet::from([start]);
+        let mut open = vec![start];
         while let Some(at) = open.pop() {
-            for relation in self
-                .relations
-                .iter()
-                .filter(|r| r.kind == RelationKind::SameAs)
-            {
-                let other = if relation.from == at {
-                    &relation.to
-                } else if relation.to == at {
-                    &relation.from
-                } else {
-                    continue;
-                };
-                if seen.insert(other.clone()) {
-                    open.push(other.clone());
+            for neighbour in self.neighbours_of(at) {
+                if neighbour.kind == RelationKind::SameAs && seen.insert(neighbour.node) {
+                    open.push(neighbour.node);
                 }
             }
         }
-        seen.remove(id);
-        seen
+        seen.remove(&start);
+        seen.into_iter()
+            .filter_map(|ix| self.nodes.get(ix).map(|node| node.id.clone()))
+            .collect()
     }
 
-    /// Steps between two entities along relations in any direction; names of one thing cost nothing. `None` when they
-    /// are not joined within `limit` steps.
-    pub fn distance(&self, from: &str, to: &str, limit: usize) -> Option<usize> {
-        let mut reached = BTreeMap::from([(from.to_owned(), 0usize)]);
-        let mut open = std::collections::VecDeque::from([from.to_owned()]);
-        while let Some(at) = open.pop_front() {
-            let so_far = reached.get(&at).copied().unwrap_or(0);
-            if at == to {
-                return Some(so_far);
+    /// Steps from the nearest of `starts` to everything within `limit` steps of one, along relations in any direction.
+    ///
+    /// Names of one thing cost nothing. Entities that `may_enter` refuses are neither reached nor passed through, except
+    /// as a start. A start that the graph does not know reaches itself.
+    pub fn steps_from<'a>(
+        &'a self,
+        starts: impl IntoIterator<Item = &'a str>,
+        limit: usize,
+        may_enter: impl Fn(EntityType) -> bool,
+    ) -> BTreeMap<&'a str, usize> {
+        let mut steps: BTreeMap<&'a str, usize> = BTreeMap::new();
+        let mut reached: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut open = VecDeque::new();
+        for start in starts {
+            steps.insert(start, 0);
+            if let Some(node) = self.node(start)
+                && reached.insert(node, 0).is_none()
+            {
+                open.push_back((node, 0));
             }
-            for relation in &self.relations {
-                let other = if relation.from == at {
-                    &relation.to
-                } else if relation.to == at {
-                    &relation.from
-                } else {
-                    continue;
+        }
+        while let Some((at, so_far)) = open.pop_front() {
+            if reached.get(&at).is_some_and(|known| *known < so_far) {
+                continue;
+            }
+            for neighbour in self.neighbours_of(at) {
+                let is_free = neighbour.kind == RelationKind::SameAs;
+                let cost = so_far + usize::from(!is_free);
+                let is_allowed = || {
+                    self.nodes
+                        .get(neighbour.node)
+                        .is_some_and(|n| may_enter(n.kind))
                 };
-                let free = relation.kind == RelationKind::SameAs;
-                let cost = so_far + usize::from(!free);
-                if cost <= limit && reached.get(other).is_none_or(|known| cost < *known) {
-                    reached.insert(other.clone(), cost);
-                    if free {
-                        open.push_front(other.clone());
+                if cost <= limit
+                    && reached
+                        .get(&neighbour.node)
+                        .is_none_or(|known| cost < *known)
+                    && is_allowed()
+                {
+                    reached.insert(neighbour.node, cost);
+                    if is_free {
+                        open.push_front((neighbour.node, cost));
                     } else {
-                        open.push_back(other.clone());
+                        open.push_back((neighbour.node, cost));
                     }
                 }
             }
         }
-        None
+        for (ix, cost) in reached {
+            if let Some(node) = self.nodes.get(ix) {
+                steps.insert(&node.id, cost);
+            }
+        }
+        steps
     }
 
-    /// All entities, in order of id, each with its aliases.
-    pub fn entities(&self) -> Vec<Entity> {
-        self.names
-            .iter()
-            .map(|(id, (kind, name))| Entity {
-                id: id.clone(),
-                kind: *kind,
-                name: name.clone(),
-                aliases: self.same_as(id).into_iter().collect(),
-            })
-            .collect()
+    /// Steps between two entities; `None` when they are not joined within `limit` steps.
+    pub fn distance(&self, from: &str, to: &str, limit: usize) -> Option<usize> {
+        self.steps_from([from], limit, |_| true).get(to).copied()
     }
 }
 
@@ -325,5 +370,28 @@ mod tests {
         graph.relate(&pod, RelationKind::PartOf, &service);
         assert_eq!(graph.distance(&instance, &service, 3), Some(1));
         assert_eq!(graph.distance(&instance, "service:none", 3), None);
+        assert_eq!(graph.distance("service:none", "service:none", 0), Some(0));
+        assert_eq!(graph.same_as(&instance), BTreeSet::from([pod]));
+    }
+
+    #[test]
+    fn what_may_not_be_entered_is_no_bridge() {
+        let mut graph = EntityGraph::default();
+        let a = graph.add(EntityType::Instance, "a");
+        let b = graph.add(EntityType::Instance, "b");
+        let job = graph.add(EntityType::Job, "j");
+        graph.relate(&a, RelationKind::PartOf, &job);
+        graph.relate(&b, RelationKind::PartOf, &job);
+        assert_eq!(graph.distance(&a, &b, 2), Some(2));
+        let no_job = |kind| kind != EntityType::Job;
+        assert!(
+            !graph
+                .steps_from([a.as_str()], 3, no_job)
+                .contains_key(b.as_str())
+        );
+        let from_job = graph.steps_from([job.as_str()], 1, no_job);
+        assert_eq!(from_job.get(b.as_str()), Some(&1));
+        let parts: Vec<&str> = graph.neighbours(&job).map(|(id, ..)| id).collect();
+        assert_eq!(parts, [a.as_str(), b.as_str()]);
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::base::time::{TimeRange, Timestamp};
 use crate::model::batch::Batch;
-use crate::model::entity::{EntityGraph, EntityKeys, EntityType, RelationKind, workload_of_pod};
+use crate::model::entity::{
+    EntityGraph, EntityKeys, EntityType, RelationKind, entity_id, workload_of_pod,
+};
 use crate::model::input::{Input, InputIx};
 use crate::model::labels::Labels;
 use crate::model::pack::Packs;
@@ -394,51 +396,44 @@ pub fn service_of_upstream(upstream: &str) -> Option<&str> {
 /// Relations that only names tell: a pod and its workload, a job and a service of one name, a process group named with
 /// the same words as a service, an address with and without its port.
 fn relate_names(graph: &mut EntityGraph) {
-    let entities: Vec<(String, EntityType, String)> = graph
-        .entities()
-        .into_iter()
-        .map(|e| (e.id, e.kind, e.name))
-        .collect();
-    for (id, kind, name) in &entities {
-        let host = name
-            .rsplit_once(':')
-            .map_or(name.as_str(), |(host, _)| host);
-        if *kind == EntityType::Pod
-            && let Some(workload) = workload_of_pod(name)
+    for (id, kind, name) in owned_names(graph) {
+        if kind == EntityType::Pod
+            && let Some(workload) = workload_of_pod(&name)
         {
             let service = graph.add(EntityType::Service, workload);
-            graph.relate(id, RelationKind::PartOf, &service);
+            graph.relate(&id, RelationKind::PartOf, &service);
         }
-        if *kind == EntityType::Instance
-            && let Some((pod, ..)) = entities
-                .iter()
-                .find(|(_, k, n)| *k == EntityType::Pod && n == host)
-        {
-            graph.relate(pod, RelationKind::SameAs, id);
+        if kind == EntityType::Instance {
+            let host = name.rsplit_once(':').map_or(&*name, |(host, _)| host);
+            // `relate` passes over a pod that nothing names.
+            graph.relate(&entity_id(EntityType::Pod, host), RelationKind::SameAs, &id);
         }
     }
-    let entities: Vec<(String, EntityType, String)> = graph
-        .entities()
-        .into_iter()
-        .map(|e| (e.id, e.kind, e.name))
-        .collect();
-    let services: Vec<_> = entities
+    let entities = owned_names(graph);
+    let mut services: BTreeMap<BTreeSet<&str>, Vec<&str>> = BTreeMap::new();
+    for (id, _, name) in entities
         .iter()
-        .filter(|(_, kind, _)| *kind == EntityType::Service)
-        .collect();
+        .filter(|(_, k, _)| *k == EntityType::Service)
+    {
+        services.entry(words(name)).or_default().push(id);
+    }
     for (id, kind, name) in &entities {
-        let is_group = matches!(kind, EntityType::Job | EntityType::Process);
-        for (service, _, service_name) in services.iter().filter(|_| is_group) {
-            if words(name) == words(service_name) {
-                let relation = if *kind == EntityType::Job {
-                    RelationKind::SameAs
-                } else {
-                    RelationKind::PartOf
-                };
-                graph.relate(id, relation, service);
-            }
+        let relation = match kind {
+            EntityType::Job => RelationKind::SameAs,
+            EntityType::Process => RelationKind::PartOf,
+            _ => continue,
+        };
+        for service in services.get(&words(name)).into_iter().flatten() {
+            graph.relate(id, relation, service);
         }
     }
+}
+
+fn owned_names(graph: &EntityGraph) -> Vec<(String, EntityType, String)> {
+    graph
+        .names()
+        .map(|(id, kind, name)| (id.to_owned(), kind, name.to_owned()))
+        .collect()
 }
 
 fn words(name: &str) -> BTreeSet<&str> {

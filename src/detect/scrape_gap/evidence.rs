@@ -286,15 +286,12 @@ fn services_of(snapshot: &Snapshot, target: &Target<'_>) -> BTreeSet<String> {
         .collect();
     for wanted in [RelationKind::SameAs, RelationKind::PartOf] {
         let mut next = known.clone();
-        for relation in snapshot.graph.relations().filter(|r| r.kind == wanted) {
-            if known.contains(relation.from.as_str()) && is_own(&relation.to) {
-                next.insert(&relation.to);
-            }
-            if wanted == RelationKind::SameAs
-                && known.contains(relation.to.as_str())
-                && is_own(&relation.from)
-            {
-                next.insert(&relation.from);
+        for id in &known {
+            for (other, kind, is_outgoing) in snapshot.graph.neighbours(id) {
+                let leads_on = is_outgoing || kind == RelationKind::SameAs;
+                if kind == wanted && leads_on && is_own(other) {
+                    next.insert(other);
+                }
             }
         }
         known = next;
@@ -311,11 +308,11 @@ fn working_group(
     end: i64,
 ) -> Option<(String, Evidence)> {
     let services = services_of(snapshot, target);
-    let processes: BTreeSet<&str> = snapshot
-        .graph
-        .relations()
-        .filter(|r| r.kind == RelationKind::PartOf && services.contains(&r.to))
-        .map(|r| r.from.as_str())
+    let processes: BTreeSet<&str> = services
+        .iter()
+        .flat_map(|service| snapshot.graph.neighbours(service))
+        .filter(|(_, kind, is_outgoing)| *kind == RelationKind::PartOf && !is_outgoing)
+        .map(|(id, ..)| id)
         .filter(|id| id.starts_with("process:"))
         .collect();
     let mut best: Option<(f64, &Series, &str)> = None;
