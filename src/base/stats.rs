@@ -37,7 +37,7 @@ pub fn mad(values: &[f64]) -> Option<f64> {
 }
 
 /// Natural logarithm of n! by Stirling's series (Abramowitz & Stegun 6.1.41); exact to 1e-10 from n = 0 on.
-pub fn ln_factorial(n: u64) -> f64 {
+fn ln_factorial(n: u64) -> f64 {
     if n < 16 {
         return (2..=n).map(|k| (k as f64).ln()).sum();
     }
@@ -46,34 +46,51 @@ pub fn ln_factorial(n: u64) -> f64 {
         - 1.0 / (360.0 * x.powi(3))
 }
 
-/// log10 of the upper tail `P(K >= k)` of a binomial with `n` trials and probability `p`.
-pub fn log10_binomial_tail(n: u64, k: u64, p: f64) -> f64 {
-    if k == 0 || p >= 1.0 {
+/// log10 of the upper tail `P(K ≥ k)` of a binomial with `n` trials and probability `p`; 0 when `k` is not above the mean.
+///
+/// `n` and `k` are rounded: they may be weighted counts. The first term is exact, the rest follow by the ratio of
+/// neighbours, which falls above the mean, so that a counter of 10¹² costs no more than one of ten.
+pub fn log10_binomial_tail(n: f64, k: f64, p: f64) -> f64 {
+    let (n, k) = (n.round().max(0.0), k.round());
+    if k <= n * p || p >= 1.0 {
         return 0.0;
     }
     if p <= 0.0 || k > n {
         return f64::NEG_INFINITY;
     }
-    let ln_term = |i: u64| {
-        ln_factorial(n) - ln_factorial(i) - ln_factorial(n - i)
-            + i as f64 * p.ln()
-            + (n - i) as f64 * (1.0 - p).ln()
-    };
-    let largest = (k..=n).map(ln_term).fold(f64::NEG_INFINITY, f64::max);
-    let sum: f64 = (k..=n).map(|i| (ln_term(i) - largest).exp()).sum();
-    ((largest + sum.ln()) / std::f64::consts::LN_10).min(0.0)
+    let first = ln_factorial(n as u64) - ln_factorial(k as u64) - ln_factorial((n - k) as u64)
+        + k * p.ln()
+        + (n - k) * (-p).ln_1p();
+    let odds = p / (1.0 - p);
+    log10_sum(first, k, |i| (n - i) / (i + 1.0) * odds)
 }
 
-/// The least-squares slope of `y` over `x`, the Theil–Sen way for robustness is left to callers; `None` under two
-/// distinct `x`.
-pub fn slope(x: &[f64], y: &[f64]) -> Option<f64> {
-    let (mean_x, mean_y) = (mean(x)?, mean(y)?);
-    let (mut covariance, mut variance) = (0.0, 0.0);
-    for (x, y) in x.iter().zip(y) {
-        covariance += (x - mean_x) * (y - mean_y);
-        variance += (x - mean_x).powi(2);
+/// log10 of `P(K ≥ k)` of a Poisson with that mean; 0 when `k` is not above it.
+pub fn log10_poisson_tail(k: f64, mean: f64) -> f64 {
+    let k = k.round();
+    if k <= mean {
+        return 0.0;
     }
-    (variance > 0.0).then(|| covariance / variance)
+    if mean <= 0.0 {
+        return f64::NEG_INFINITY;
+    }
+    let first = k * mean.ln() - mean - ln_factorial(k as u64);
+    log10_sum(first, k, |i| mean / (i + 1.0))
+}
+
+/// log10 of a sum whose first term is `exp(ln_first)` and whose terms fall by `ratio(i)` from term `i` on.
+fn log10_sum(ln_first: f64, from: f64, ratio: impl Fn(f64) -> f64) -> f64 {
+    let (mut term, mut sum, mut i) = (1.0, 1.0, from);
+    // Above the mean the ratio is under 1 and falls; near it some thousand terms count, and more never do.
+    for _ in 0..100_000 {
+        term *= ratio(i);
+        i += 1.0;
+        sum += term;
+        if term < sum * 1e-12 {
+            break;
+        }
+    }
+    ((ln_first + f64::ln(sum)) / std::f64::consts::LN_10).min(0.0)
 }
 
 #[cfg(test)]
@@ -89,11 +106,37 @@ mod tests {
     }
 
     #[test]
-    fn binomial_tail_matches_by_hand() {
-        // P(K >= 2 | 3, 0.5) = 0.5
-        assert!((log10_binomial_tail(3, 2, 0.5) - 0.5f64.log10()).abs() < 1e-9);
+    fn tails_match_the_exact_sums() {
+        let exact = |n: u64, k: u64, p: f64| {
+            let term = |i: u64| {
+                let ways = ln_factorial(n) - ln_factorial(i) - ln_factorial(n - i);
+                (ways + i as f64 * p.ln() + (n - i) as f64 * (1.0 - p).ln()).exp()
+            };
+            (k..=n).map(term).sum::<f64>().log10()
+        };
+        for (n, k, p) in [
+            (100, 5, 0.01),
+            (889, 22, 0.01),
+            (3, 2, 0.5),
+            (239, 100, 0.2),
+        ] {
+            let tail = log10_binomial_tail(n as f64, k as f64, p);
+            assert!((tail - exact(n, k, p)).abs() < 1e-6, "{n} {k} {p}");
+        }
+        // P(K ≥ 3), mean 1: 1 − e⁻¹ (1 + 1 + 1/2) = 0.0803
+        assert!((log10_poisson_tail(3.0, 1.0) - 0.080_301_f64.log10()).abs() < 1e-4);
         // `logs.md` §3.3: slow-connect-control, 6 of 166 in windows that cover 5 to 13 %: no signature
-        assert!(log10_binomial_tail(166, 6, 0.05) > -1.0);
-        assert!(log10_binomial_tail(239, 239, 0.05) < -300.0);
+        assert!(log10_binomial_tail(166.0, 6.0, 0.05) > -1.0);
+        assert!(log10_binomial_tail(239.0, 239.0, 0.05) < -300.0);
+    }
+
+    #[test]
+    fn a_counter_of_any_size_has_a_tail_at_once() {
+        assert!(log10_binomial_tail(1e15, 6e14, 0.5) < -1e6);
+        assert!(log10_binomial_tail(1e9, 2e7, 0.01).is_finite());
+        assert_eq!(
+            log10_binomial_tail(10.0, 5.0, 0.5).total_cmp(&0.0),
+            std::cmp::Ordering::Equal
+        );
     }
 }

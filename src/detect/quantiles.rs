@@ -1,9 +1,9 @@
-//! What `latency_spike` and `error_burst` share: finding the stretches of time in which too many observations lie
-//! beyond a bound, and how likely that is by chance.
+//! Finding the stretches of time in which too many observations lie beyond a bound.
+//!
+//! `latency_spike` and `error_burst` share it. How likely a stretch is by chance is told by the tails in
+//! [`crate::base::stats`].
 
 use std::ops::Range;
-
-use crate::base::stats::ln_factorial;
 
 /// All maximal stretches of positive score, in order, by the algorithm of Ruzzo and Tompa.
 ///
@@ -100,52 +100,6 @@ pub fn log10_stretches(hits: f64) -> f64 {
     (hits * (hits + 1.0) / 2.0).max(1.0).log10()
 }
 
-/// log10 of `P(K ≥ k)` of a binomial with `n` trials and probability `p`; 0 when `k` is not above the mean.
-///
-/// The first term is exact, the rest follow by the ratio of neighbours, which falls above the mean.
-pub fn log10_binomial_tail(n: f64, k: f64, p: f64) -> f64 {
-    let (n, k) = (n.round().max(0.0), k.round());
-    if k <= n * p || p >= 1.0 {
-        return 0.0;
-    }
-    if p <= 0.0 || k > n {
-        return f64::NEG_INFINITY;
-    }
-    let first = ln_factorial(n as u64) - ln_factorial(k as u64) - ln_factorial((n - k) as u64)
-        + k * p.ln()
-        + (n - k) * (-p).ln_1p();
-    let odds = p / (1.0 - p);
-    log10_sum(first, k, |i| (n - i) / (i + 1.0) * odds)
-}
-
-/// log10 of `P(K ≥ k)` of a Poisson with that mean; 0 when `k` is not above it.
-pub fn log10_poisson_tail(k: f64, mean: f64) -> f64 {
-    let k = k.round();
-    if k <= mean {
-        return 0.0;
-    }
-    if mean <= 0.0 {
-        return f64::NEG_INFINITY;
-    }
-    let first = k * mean.ln() - mean - ln_factorial(k as u64);
-    log10_sum(first, k, |i| mean / (i + 1.0))
-}
-
-/// log10 of a sum whose first term is `exp(ln_first)` and whose terms fall by `ratio(i)` from term `i` on.
-fn log10_sum(ln_first: f64, from: f64, ratio: impl Fn(f64) -> f64) -> f64 {
-    let (mut term, mut sum, mut i) = (1.0, 1.0, from);
-    // Above the mean the ratio is under 1 and falls; near it some thousand terms count, and more never do.
-    for _ in 0..100_000 {
-        term *= ratio(i);
-        i += 1.0;
-        sum += term;
-        if term < sum * 1e-12 {
-            break;
-        }
-    }
-    ((ln_first + f64::ln(sum)) / std::f64::consts::LN_10).min(0.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,16 +118,5 @@ mod tests {
         let counts = |at: usize| (10.0, hits[at]);
         assert_eq!(trim(&(0..9), counts, 0.01), 4..8);
         assert_eq!(trim(&(0..0), counts, 0.01), 0..0);
-    }
-
-    #[test]
-    fn tails_match_the_exact_sums() {
-        for (n, k, p) in [(100u64, 5u64, 0.01), (889, 22, 0.01), (3, 2, 0.5)] {
-            let exact = crate::base::stats::log10_binomial_tail(n, k, p);
-            assert!((log10_binomial_tail(n as f64, k as f64, p) - exact).abs() < 1e-6);
-        }
-        // P(K ≥ 3), mean 1: 1 − e⁻¹ (1 + 1 + 1/2) = 0.0803
-        assert!((log10_poisson_tail(3.0, 1.0) - 0.080_301_f64.log10()).abs() < 1e-4);
-        assert!(log10_binomial_tail(1e9, 2e7, 0.01).is_finite());
     }
 }

@@ -180,7 +180,8 @@ fn without_ladder(members: Vec<Connect>, rtt_ms: f64) -> Option<Group> {
     let log10_p = rungs::best(&values, rtt_ms).1;
     let off_rungs = total - on_rungs;
     // As many or more beside the rungs, if nine of ten stood on them: the mirror of the rung test.
-    let is_off_ladder = log10_binomial_tail(total, off_rungs, 1.0 - SHARE_ON_RUNGS) < -2.0;
+    let is_off_ladder =
+        log10_binomial_tail(total as f64, off_rungs as f64, 1.0 - SHARE_ON_RUNGS) < -2.0;
     let is_broad = match (quantile(&values, 0.1), quantile(&values, 0.9)) {
         (Some(low), Some(high)) => high - low > PILE_SHARE * low.max(FLOOR_MS),
         _ => false,

@@ -119,7 +119,7 @@ impl Windows {
             .iter()
             .filter(|v| self.rung_of(**v).is_some())
             .count();
-        log10_binomial_tail(values.len() as u64, hits as u64, share)
+        log10_binomial_tail(values.len() as f64, hits as f64, share)
     }
 
     /// How many values stand on each rung: `1s` → 23.

@@ -10,10 +10,11 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use self::sources::{Group, Slice, Source, collect, describe};
+use crate::base::stats::log10_poisson_tail;
 use crate::base::text;
 use crate::base::time::{TimeRange, Timestamp};
 use crate::base::units;
-use crate::detect::quantiles::{log10_poisson_tail, log10_stretches, maximal_stretches, trim};
+use crate::detect::quantiles::{log10_stretches, maximal_stretches, trim};
 use crate::detect::{Context, Detector, Verdict};
 use crate::model::entity::{EntityType, entity_id};
 use crate::model::finding::{Finding, FindingKind, Severity};

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::flow::Flow;
 use crate::base::stats;
-use crate::detect::quantiles::{log10_binomial_tail, log10_stretches, maximal_stretches, trim};
+use crate::base::stats::log10_binomial_tail;
+use crate::detect::quantiles::{log10_stretches, maximal_stretches, trim};
 use crate::store::histogram::Estimate;
 
 /// A spike is at least so many times its baseline: half again, the smallest rise that a graph shows clearly, and more

@@ -60,7 +60,8 @@ pub(super) fn ladder(gaps_ms: &[f64], typical_ms: f64) -> Option<Ladder> {
         .map(|step| ((step * LATEST + round_trip).min(most) - (step - CLOCK_S)).max(0.0))
         .sum();
     let chance = (covered / (most - FROM_S)).clamp(0.0, 1.0);
-    let score = crate::base::stats::log10_binomial_tail(slow.len() as u64, total(&rungs), chance);
+    let score =
+        crate::base::stats::log10_binomial_tail(slow.len() as f64, total(&rungs) as f64, chance);
     (score <= LOG10_CHANCE).then_some(Ladder { rungs, is_linear })
 }
 
