@@ -188,8 +188,8 @@ fn analysis(c: &mut Criterion) {
     group.bench_function("all detectors and correlation, one thread", |b| {
         b.iter(|| {
             pool.install(|| {
-                let (findings, _) = detect::run(&context);
-                correlate::hypotheses(&context, &findings).len()
+                let (findings, not_enough) = detect::run(&context);
+                correlate::hypotheses(&context, &findings, &not_enough).len()
             })
         });
     });

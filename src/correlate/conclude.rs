@@ -1,13 +1,16 @@
-//! A match becomes a hypothesis: words filled in, changes given their roles, the score.
+//! A match becomes a hypothesis: words filled in, changes given their roles.
+
+use std::collections::BTreeSet;
 
 use crate::base::id::stable_id;
 use crate::base::text::shorten;
+use crate::base::time::Timestamp;
 use crate::base::units;
 use crate::correlate::changes::{self, Candidate};
-use crate::correlate::matching::{Match, score};
+use crate::correlate::matching::Match;
 use crate::correlate::render::{Subject, fill};
-use crate::correlate::{symptom, weight};
-use crate::model::entity::{EntityGraph, EntityType};
+use crate::correlate::symptom;
+use crate::model::entity::EntityType;
 use crate::model::finding::{Finding, FindingKind};
 use crate::model::hypothesis::{ChangeRole, Hypothesis, NextCheck, Role};
 
@@ -17,7 +20,7 @@ impl Match<'_> {
     }
 
     fn subject(&self) -> Subject {
-        let graph = &self.context.snapshot.graph;
+        let graph = &self.scene.context.snapshot.graph;
         let ids = || self.anchors.iter().flat_map(|f| &f.entities);
         let name = |id: &String| {
             graph
@@ -39,20 +42,32 @@ impl Match<'_> {
         }
     }
 
-    /// The hypothesis. `total_weight` is that of all findings.
-    pub(super) fn hypothesis(mut self, total_weight: f64) -> Hypothesis {
-        let explained: f64 = self
-            .findings
+    /// When what it explains began.
+    pub(super) fn onset(&self) -> Timestamp {
+        let first = self.anchors.iter().map(|f| f.onset).min();
+        first.unwrap_or(self.interval.start)
+    }
+
+    /// Whom it concerns, each once, in the order of its anchors.
+    fn entities(&self) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        self.anchors
             .iter()
-            .filter(|f| self.explains.contains(&f.id.as_str()))
-            .map(weight)
-            .sum();
-        let coverage = if total_weight > 0.0 {
-            (explained / total_weight).min(1.0)
-        } else {
-            0.0
-        };
-        let score = score(self.log_odds, coverage).min(self.signature.at_most);
+            .flat_map(|f| &f.entities)
+            .filter(|id| seen.insert(id.as_str()))
+            .cloned()
+            .collect()
+    }
+
+    /// Its stable id: by signature, entities and onset.
+    pub(super) fn id(&self) -> String {
+        let entities = self.entities().join(" ");
+        let onset = self.onset().nanos().to_string();
+        stable_id("h", [self.signature.id.as_str(), &entities, &onset])
+    }
+
+    /// The hypothesis, with the roles of the changes, which only those that are shown need. Its rank is not known yet.
+    pub(super) fn hypothesis(mut self) -> Hypothesis {
         let title = self.fill(self.title);
         let changes = self.roles();
         if changes.iter().all(|c| c.role != Role::Trigger) && !self.is_about_a_change() {
@@ -68,120 +83,59 @@ impl Match<'_> {
                 query: (!next.query.is_empty()).then(|| self.fill(&next.query)),
             })
             .collect();
-        let onset = self
-            .anchors
-            .iter()
-            .map(|f| f.onset)
-            .min()
-            .unwrap_or(self.interval.start);
-        let mut entities: Vec<String> = Vec::new();
-        for id in self.anchors.iter().flat_map(|f| &f.entities) {
-            if !entities.contains(id) {
-                entities.push(id.clone());
-            }
-        }
         Hypothesis {
-            id: stable_id(
-                "h",
-                [
-                    self.signature.id.as_str(),
-                    &entities.join(" "),
-                    &onset.nanos().to_string(),
-                ],
-            ),
+            id: self.id(),
             rank: 0,
             signature: self.signature.id.clone(),
             title: shorten(&title, 240),
-            score: units::round_to(score, 3),
-            onset,
-            entities,
-            explains: self.explains.iter().map(|id| (*id).to_owned()).collect(),
+            score: self.score(),
+            onset: self.onset(),
+            entities: self.entities(),
+            explains: self.explains.iter().map(|f| f.id.clone()).collect(),
+            coverage: units::round_to(self.coverage(), 3),
             support: self.support,
             changes,
             against: self.against,
             missing: self.missing,
             next_checks,
-            coverage: units::round_to(coverage, 3),
         }
     }
 
     /// The roles of the changes. A hypothesis about a change has that change as its trigger, by its own words.
     fn roles(&self) -> Vec<ChangeRole> {
-        let effects: Vec<&Finding> = if self.is_about_a_change() {
-            self.findings
+        let effects: Vec<&Finding>;
+        let of_effects;
+        let (about, symptom) = if self.is_about_a_change() {
+            effects = self
+                .explains
                 .iter()
-                .filter(|f| self.explains.contains(&f.id.as_str()) && f.kind != FindingKind::Change)
-                .collect()
+                .copied()
+                .filter(|f| f.kind != FindingKind::Change)
+                .collect();
+            of_effects = symptom::of(self.scene.context, &effects);
+            (&effects, &of_effects)
         } else {
-            self.anchors.clone()
+            (&self.anchors, &self.symptom)
         };
-        let symptom = if self.is_about_a_change() {
-            symptom::of(self.context, &effects)
-        } else {
-            self.symptom.clone()
-        };
-        let ours: Vec<&String> = effects.iter().flat_map(|f| f.entities.iter()).collect();
-        let bears = regex::Regex::new(&self.signature.bears)
-            .ok()
-            .filter(|_| !self.signature.bears.is_empty());
+        let ids = about.iter().flat_map(|f| &f.entities).map(String::as_str);
+        let graph = &self.scene.context.snapshot.graph;
+        let steps = graph.steps_from(ids, changes::FARTHEST, |_| true);
         let candidates: Vec<Candidate<'_>> = self
-            .findings
+            .scene
+            .changes
             .iter()
-            .filter(|f| f.kind == FindingKind::Change)
-            .map(|finding| Candidate {
-                finding,
-                title: finding.text("what").unwrap_or(&finding.title),
-                distance: distance_to(&self.context.snapshot.graph, finding, &ours),
-                bears: bears.as_ref().is_none_or(|re| {
-                    re.is_match(finding.text("what").unwrap_or(&finding.title))
-                        || re.is_match(&finding.detail)
+            .map(|change| Candidate {
+                finding: change.finding,
+                title: change.title,
+                distance: (!change.names.is_empty()).then(|| {
+                    let known = change.names.iter().filter_map(|id| steps.get(id.as_str()));
+                    known.min().copied().unwrap_or(changes::FARTHEST)
+                }),
+                bears: self.signature.bears.as_ref().is_none_or(|words| {
+                    words.is_match(change.title) || words.is_match(&change.finding.detail)
                 }),
             })
             .collect();
-        changes::roles(&symptom, self.context.window, &candidates)
-    }
-}
-
-/// Steps from what a change names, by its entities or in its words, to any of `ours`; `None` when it names nobody.
-fn distance_to(graph: &EntityGraph, change: &Finding, ours: &[&String]) -> Option<usize> {
-    const FAR: usize = 9;
-    let text = change.text("what").unwrap_or(&change.title);
-    let mut named: Vec<String> = change.entities.clone();
-    named.extend(
-        graph
-            .names()
-            .filter(|(_, _, name)| mentions(text, name))
-            .map(|(id, ..)| id.to_owned()),
-    );
-    if named.is_empty() {
-        return None;
-    }
-    let steps = named
-        .iter()
-        .flat_map(|n| ours.iter().filter_map(|o| graph.distance(n, o, 4)));
-    Some(steps.min().unwrap_or(FAR))
-}
-
-/// Whether a text holds a name as a whole word.
-fn mentions(text: &str, name: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    name.chars().count() >= 3
-        && text.match_indices(name).any(|(at, _)| {
-            let before = text.get(..at).and_then(|s| s.chars().next_back());
-            let after = text.get(at + name.len()..).and_then(|s| s.chars().next());
-            !before.is_some_and(is_part) && !after.is_some_and(|c| is_part(c) && c != '.')
-        })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_is_mentioned_only_as_a_whole_word() {
-        assert!(mentions("smartgateway moved to EKS", "smartgateway"));
-        assert!(mentions("rolled out prezipage.", "prezipage"));
-        assert!(!mentions("smartgateway-canary moved", "smartgateway"));
-        assert!(!mentions("adapter", "a"));
+        changes::roles(symptom, self.scene.context.window, &candidates)
     }
 }

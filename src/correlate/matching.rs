@@ -1,56 +1,120 @@
 //! Holding a signature against the findings.
 
-use std::collections::BTreeMap;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::time::{NANOS_PER_SEC, TimeRange};
 use crate::base::units;
-use crate::correlate::coincidence;
+use crate::correlate::changes;
+use crate::correlate::coincidence::{self, Follows};
 use crate::correlate::render::Named;
+use crate::correlate::scene::Scene;
 use crate::correlate::signature::{Clause, Near, Signature, When};
 use crate::correlate::support::{self, Rise};
 use crate::correlate::symptom::{self, Symptom};
 use crate::correlate::weight;
-use crate::detect::Context;
-use crate::model::entity::EntityGraph;
+use crate::model::entity::{EntityGraph, EntityType};
 use crate::model::finding::{Finding, FindingKind, Severity};
-use crate::model::hypothesis::{Against, Hypothesis, Support};
-use crate::store::Snapshot;
+use crate::model::hypothesis::{Against, Support};
+use crate::model::pack::Role;
 
 /// What begins this long after a change can still be its doing, as a share of the window; at least two minutes.
 const FOLLOW_SHARE: f64 = 0.05;
 /// Times of two inputs that differ by less than this, or by a tenth of the anchor's length, are taken as together.
 const SLACK_NANOS: i64 = 30 * NANOS_PER_SEC;
+/// What shows this much before a change can still follow it: clocks differ, and events are written down by people.
+const CHANGE_SLACK_NANOS: i64 = changes::CLOCK_SLACK_NANOS;
+/// Steps in the entity graph within which something is the same thing or a part of it.
+const SAME_STEPS: usize = 1;
+/// Steps within which something is related: a process of its workload, its caller or callee.
+const RELATED_STEPS: usize = 3;
+/// Of one kind of counter-evidence at most this many findings are named and counted: they are rarely independent.
+const MOST_AGAINST: usize = 3;
 
-/// Every hypothesis of one signature: one for each group of anchors (findings of one entity and cause).
-pub fn candidates(
-    context: &Context<'_>,
-    findings: &[Finding],
-    signature: &Signature,
-    total_weight: f64,
-) -> Vec<Hypothesis> {
-    let Some(anchor_clause) = signature.needs.first() else {
+/// A clause with every finding that is what it asks for, wherever and whenever that is.
+type Asked<'a> = (&'a Clause, Vec<&'a Finding>);
+
+/// The clauses of a signature, each with what it could be met by: looked up once for all groups of anchors.
+pub(super) struct Pools<'a> {
+    needs: Vec<Asked<'a>>,
+    supports: Vec<Asked<'a>>,
+    against: Vec<Asked<'a>>,
+    covers: Vec<Asked<'a>>,
+}
+
+impl<'a> Pools<'a> {
+    fn of(signature: &'a Signature, findings: &'a [Finding]) -> Self {
+        let asked = |clauses: &'a [Clause]| {
+            clauses
+                .iter()
+                .map(|clause| {
+                    (
+                        clause,
+                        findings.iter().filter(|f| is_of(clause, f)).collect(),
+                    )
+                })
+                .collect()
+        };
+        Self {
+            needs: asked(&signature.needs),
+            supports: asked(&signature.supports),
+            against: asked(&signature.against),
+            covers: asked(&signature.covers),
+        }
+    }
+}
+
+/// Every match of one signature: one for each group of anchors (findings of one entity and cause).
+pub(super) fn matches<'a>(scene: &'a Scene<'a>, signature: &'a Signature) -> Vec<Match<'a>> {
+    let pools = Pools::of(signature, scene.findings);
+    let Some((_, anchors)) = pools.needs.first() else {
         return Vec::new();
     };
-    let mut groups: BTreeMap<(String, String), Vec<&Finding>> = BTreeMap::new();
-    for finding in findings.iter().filter(|f| is_of(anchor_clause, f)) {
+    let mut groups: BTreeMap<(String, &str), Vec<&Finding>> = BTreeMap::new();
+    for finding in anchors {
         let entity = finding
             .entities
             .first()
-            .map(|id| canonical(&context.snapshot.graph, id))
+            .map(|id| canonical(&scene.context.snapshot.graph, id))
             .unwrap_or_default();
         let cause = if finding.kind == FindingKind::Change {
-            finding.id.clone()
+            finding.id.as_str()
         } else {
-            finding.cause.clone().unwrap_or_default()
+            finding.cause.as_deref().unwrap_or_default()
         };
         groups.entry((entity, cause)).or_default().push(finding);
     }
-    let changes = groups.len();
+    let coincidence = Coincidence {
+        groups: groups.len(),
+        by_need: pools
+            .needs
+            .iter()
+            .map(|(_, pool)| follows(scene.context.window, pool))
+            .collect(),
+    };
     groups
         .into_values()
-        .filter_map(|anchors| Match::of(context, findings, signature, anchors, changes))
-        .map(|found| found.hypothesis(total_weight))
+        .filter_map(|anchors| Match::of(scene, signature, &pools, anchors, &coincidence))
         .collect()
+}
+
+/// What the chance is measured against that something follows a change.
+struct Coincidence {
+    /// How many changes are asked about.
+    groups: usize,
+    /// What each need could be met by. All of it, not only the kinds that were seen to follow: kinds that are picked
+    /// after the fact make any coincidence look rare.
+    by_need: Vec<Follows>,
+}
+
+fn follows(window: TimeRange, pool: &[&Finding]) -> Follows {
+    let onsets = pool
+        .iter()
+        .map(|f| (f.onset.secs_since(window.start), weight(f)))
+        .collect();
+    let lag_s = follow_nanos(window) as f64 / 1e9;
+    let slack_s = CHANGE_SLACK_NANOS as f64 / 1e9;
+    Follows::of(onsets, lag_s, slack_s, window.secs())
 }
 
 /// One name for all names of one thing.
@@ -65,26 +129,21 @@ fn canonical(graph: &EntityGraph, id: &str) -> String {
 
 /// Whether a finding is what a clause asks for, wherever and whenever it is.
 fn is_of(clause: &Clause, finding: &Finding) -> bool {
+    let has_cause = |cause: &String| clause.cause.is_empty() || clause.cause.contains(cause);
     clause.finding.contains(&finding.kind)
-        && (clause.cause.is_empty()
-            || finding
-                .cause
-                .as_ref()
-                .is_some_and(|c| clause.cause.contains(c)))
+        && finding.cause.as_ref().is_none_or(has_cause)
         && clause.value.iter().all(|(name, pattern)| {
-            let text = finding
-                .values
-                .get(name)
-                .map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned));
-            text.is_some_and(|text| regex::Regex::new(pattern).is_ok_and(|re| re.is_match(&text)))
+            finding.values.get(name).is_some_and(|value| match value {
+                serde_json::Value::String(text) => pattern.is_match(text),
+                other => pattern.is_match(&other.to_string()),
+            })
         })
 }
 
 /// A signature whose needs are met.
 pub(super) struct Match<'a> {
-    pub(super) context: &'a Context<'a>,
+    pub(super) scene: &'a Scene<'a>,
     pub(super) signature: &'a Signature,
-    pub(super) findings: &'a [Finding],
     pub(super) anchors: Vec<&'a Finding>,
     pub(super) symptom: Symptom,
     /// From the earliest onset to the latest end of the anchors.
@@ -92,85 +151,92 @@ pub(super) struct Match<'a> {
     pub(super) named: Named<'a>,
     pub(super) title: &'a str,
     /// In order of relevance: anchors, needs, supports, what else is covered; by time within each.
-    pub(super) explains: Vec<&'a str>,
+    pub(super) explains: Vec<&'a Finding>,
+    /// The ids of `explains`.
+    pub(super) explained: BTreeSet<&'a str>,
     pub(super) support: Vec<Support>,
     pub(super) against: Vec<Against>,
     pub(super) missing: Vec<String>,
-    pub(super) log_odds: f64,
+    log_odds: f64,
+    anchor_ids: BTreeSet<&'a str>,
+    /// What is near the anchors, for each [`Near`] that was asked about.
+    same: OnceCell<BTreeMap<&'a str, usize>>,
+    related: OnceCell<BTreeMap<&'a str, usize>>,
 }
 
 impl<'a> Match<'a> {
     fn of(
-        context: &'a Context<'a>,
-        findings: &'a [Finding],
+        scene: &'a Scene<'a>,
         signature: &'a Signature,
+        pools: &Pools<'a>,
         anchors: Vec<&'a Finding>,
-        anchor_groups: usize,
+        coincidence: &Coincidence,
     ) -> Option<Self> {
-        let symptom = symptom::of(context, &anchors);
+        let context = scene.context;
         let interval = anchors
             .iter()
             .map(|f| TimeRange::new(f.onset.min(f.start), f.end.unwrap_or(context.window.end)))
             .reduce(|a, b| a.hull(&b))?;
         let strongest = anchors.iter().copied().max_by(|a, b| {
-            (a.confidence, weight(a))
-                .partial_cmp(&(b.confidence, weight(b)))
-                .unwrap_or(std::cmp::Ordering::Equal)
+            a.confidence
+                .total_cmp(&b.confidence)
+                .then(weight(a).total_cmp(&weight(b)))
         })?;
+        let ids: BTreeSet<&str> = anchors.iter().map(|f| f.id.as_str()).collect();
         let mut found = Self {
-            context,
+            scene,
             signature,
-            findings,
-            symptom,
+            symptom: symptom::of(context, &anchors),
             interval,
             named: Named::from([("", strongest)]),
             title: &signature.title,
-            explains: anchors.iter().map(|f| f.id.as_str()).collect(),
+            explains: anchors.clone(),
+            explained: ids.clone(),
             support: Vec::new(),
             against: Vec::new(),
             missing: Vec::new(),
             log_odds: 0.0,
+            anchor_ids: ids,
             anchors,
+            same: OnceCell::new(),
+            related: OnceCell::new(),
         };
-        let weakest = found.needs(anchor_groups)?;
+        let weakest = found.needs(pools, coincidence)?;
         // The prior holds for needs of which one is nine tenths sure.
         found.log_odds =
             logit(signature.prior) + (logit(weakest.clamp(0.05, 0.97)) - logit(0.9)).min(0.5);
-        found.supports();
-        found.speaks_against();
-        found.covers();
+        found.supports(pools);
+        found.speaks_against(pools);
+        found.covers(pools);
         Some(found)
     }
 
     /// The confidence of the weakest need; `None` when one is not met.
-    fn needs(&mut self, anchor_groups: usize) -> Option<f64> {
-        let mut weakest = self
-            .anchors
-            .iter()
-            .map(|f| f.confidence)
-            .fold(0.0, f64::max);
-        if self.is_about_a_change() {
-            weakest = 1.0;
-        }
-        for clause in &self.signature.needs[1..] {
+    fn needs(&mut self, pools: &Pools<'a>, coincidence: &Coincidence) -> Option<f64> {
+        let mut weakest = if self.is_about_a_change() {
+            1.0
+        } else {
+            let sure = self.anchors.iter().map(|f| f.confidence);
+            sure.fold(0.0, f64::max)
+        };
+        for ((clause, pool), follows) in pools.needs.iter().zip(&coincidence.by_need).skip(1) {
             if let Some(role) = clause.rises {
-                match support::rises(self.context, role, &self.symptom) {
+                match support::rises(self.scene.context, role, &self.symptom) {
                     Rise::Rises { p, .. } => weakest = weakest.min(1.0 - p),
-                    Rise::Flat { .. } | Rise::Absent => return None,
+                    Rise::Flat { .. } | Rise::Unclear { .. } | Rise::Absent => return None,
                 }
                 continue;
             }
-            let met = self.matching(clause);
-            let best = met
-                .iter()
-                .copied()
-                .max_by(|a, b| a.confidence.total_cmp(&b.confidence))?;
-            weakest = weakest.min(if self.is_about_a_change() {
-                best.confidence
-                    .min(1.0 - self.follows_by_chance(&met, anchor_groups))
-            } else {
-                best.confidence
-            });
+            let met = self.matching(clause, pool);
+            weakest = weakest.min(surest(&met)?.confidence);
+            if self.is_about_a_change() {
+                let at_s = self
+                    .interval
+                    .start
+                    .secs_since(self.scene.context.window.start);
+                let p = coincidence::corrected(follows.p(at_s), coincidence.groups);
+                weakest = weakest.min(1.0 - p);
+            }
             self.take(clause, &met);
         }
         Some(weakest)
@@ -180,36 +246,14 @@ impl<'a> Match<'a> {
         self.anchors.iter().all(|f| f.kind == FindingKind::Change)
     }
 
-    /// How likely as much begins after this change by chance, corrected for the number of changes.
-    fn follows_by_chance(&self, met: &[&Finding], changes: usize) -> f64 {
-        let window = self.context.window;
-        let onsets: Vec<(f64, f64)> = self
-            .findings
-            .iter()
-            .filter(|f| met.iter().any(|m| m.kind == f.kind))
-            .map(|f| (f.onset.secs_since(window.start), weight(f)))
-            .collect();
-        let at_s = self.interval.start.secs_since(window.start);
-        let lag_s = follow_nanos(window) as f64 / 1e9;
-        coincidence::corrected(
-            coincidence::follows_p(&onsets, at_s, lag_s, 2.0, window.secs()),
-            changes,
-        )
-    }
-
-    fn supports(&mut self) {
-        let signature = self.signature;
-        for clause in &signature.supports {
+    fn supports(&mut self, pools: &Pools<'a>) {
+        for (clause, pool) in &pools.supports {
             if let Some(role) = clause.rises {
                 self.support_by_counter(clause, role);
                 continue;
             }
-            let met = self.matching(clause);
-            if let Some(best) = met
-                .iter()
-                .copied()
-                .max_by(|a, b| a.confidence.total_cmp(&b.confidence))
-            {
+            let met = self.matching(clause, pool);
+            if let Some(best) = surest(&met) {
                 self.log_odds += clause.weight * best.confidence;
                 self.take(clause, &met);
                 if !clause.text.is_empty() {
@@ -222,7 +266,7 @@ impl<'a> Match<'a> {
             } else if clause
                 .finding
                 .iter()
-                .any(|kind| has_data_for(*kind, self.context.snapshot))
+                .any(|kind| self.scene.has_looked_for(*kind))
             {
                 self.log_odds -= 0.25 * clause.weight;
             } else if !clause.missing.is_empty() {
@@ -231,13 +275,17 @@ impl<'a> Match<'a> {
         }
     }
 
-    fn support_by_counter(&mut self, clause: &'a Clause, role: crate::model::pack::Role) {
-        match support::rises(self.context, role, &self.symptom) {
+    fn support_by_counter(&mut self, clause: &'a Clause, role: Role) {
+        match support::rises(self.scene.context, role, &self.symptom) {
             Rise::Absent => {
                 if !clause.missing.is_empty() {
                     self.missing.push(self.fill(&clause.missing));
                 }
             }
+            Rise::Unclear { total, metric } => self.missing.push(format!(
+                "{metric} from a time without the trouble: it grew by {}, and nearly all of the recording lies within it",
+                units::number(total)
+            )),
             Rise::Flat { total, metric } => {
                 self.log_odds -= 0.5 * clause.weight;
                 self.against.push(Against {
@@ -280,12 +328,11 @@ impl<'a> Match<'a> {
         }
     }
 
-    fn speaks_against(&mut self) {
-        let signature = self.signature;
-        for clause in &signature.against {
+    fn speaks_against(&mut self, pools: &Pools<'a>) {
+        for (clause, pool) in &pools.against {
             if let Some(role) = clause.rises {
                 if let Rise::Rises { inside, metric, .. } =
-                    support::rises(self.context, role, &self.symptom)
+                    support::rises(self.scene.context, role, &self.symptom)
                 {
                     self.log_odds -= clause.weight;
                     let text = self.fill(&clause.text);
@@ -296,7 +343,7 @@ impl<'a> Match<'a> {
                 }
                 continue;
             }
-            for finding in self.matching(clause).into_iter().take(3) {
+            for finding in self.matching(clause, pool).into_iter().take(MOST_AGAINST) {
                 self.log_odds -= clause.weight * finding.confidence;
                 let text = format!("{}: {}", finding.title, self.fill(&clause.text));
                 self.against.push(Against {
@@ -314,22 +361,20 @@ impl<'a> Match<'a> {
     }
 
     /// Takes what else the cause explains, then says what began before it and is not explained.
-    fn covers(&mut self) {
-        let signature = self.signature;
-        for clause in &signature.covers {
-            let met = self.matching(clause);
+    fn covers(&mut self, pools: &Pools<'a>) {
+        for (clause, pool) in &pools.covers {
+            let met = self.matching(clause, pool);
             self.take(clause, &met);
         }
-        let slack = self.slack_nanos();
+        let before = self.interval.start.plus_nanos(-self.slack_nanos());
         let earlier: Vec<&Finding> = self
+            .scene
             .findings
             .iter()
             .filter(|f| f.severity >= Severity::Major && f.kind != FindingKind::Change)
-            .filter(|f| !self.explains.contains(&f.id.as_str()))
-            .filter(|f| {
-                f.onset < self.interval.start.plus_nanos(-slack) && self.is_near(Near::Related, f)
-            })
-            .take(3)
+            .filter(|f| f.onset < before && !self.explained.contains(f.id.as_str()))
+            .filter(|f| self.is_near(Near::Related, f))
+            .take(MOST_AGAINST)
             .collect();
         for finding in earlier {
             let text = format!(
@@ -345,12 +390,12 @@ impl<'a> Match<'a> {
         }
     }
 
-    /// The findings, anchors aside, that a clause asks for, near enough and at the right time.
-    fn matching(&self, clause: &Clause) -> Vec<&'a Finding> {
-        self.findings
-            .iter()
-            .filter(|f| is_of(clause, f) && !self.anchors.iter().any(|a| a.id == f.id))
-            .filter(|f| self.is_timely(clause.when, f) && self.is_near(clause.near, f))
+    /// What of a pool, anchors aside, is near enough and at the right time.
+    fn matching(&self, clause: &Clause, pool: &[&'a Finding]) -> Vec<&'a Finding> {
+        pool.iter()
+            .copied()
+            .filter(|f| self.is_timely(clause.when, f) && !self.anchor_ids.contains(f.id.as_str()))
+            .filter(|f| self.is_near(clause.near, f))
             .collect()
     }
 
@@ -360,7 +405,10 @@ impl<'a> Match<'a> {
 
     fn is_timely(&self, when: When, finding: &Finding) -> bool {
         let begins = finding.onset.min(finding.start);
-        let ends = finding.end.unwrap_or(self.context.window.end).max(begins);
+        let ends = finding
+            .end
+            .unwrap_or(self.scene.context.window.end)
+            .max(begins);
         let slack = self.slack_nanos();
         match when {
             When::Any => true,
@@ -370,39 +418,51 @@ impl<'a> Match<'a> {
             }
             When::After => {
                 let limit = if self.is_about_a_change() {
-                    follow_nanos(self.context.window)
+                    follow_nanos(self.scene.context.window)
                 } else {
                     i64::MAX
                 };
                 let since = finding.onset.nanos_since(self.interval.start);
-                since >= -2 * NANOS_PER_SEC && since <= limit
+                since >= -CHANGE_SLACK_NANOS && since <= limit
             }
             When::Before => finding.onset < self.interval.start,
         }
     }
 
+    /// Whether a finding is about what the anchors are about, or something near it.
     fn is_near(&self, near: Near, finding: &Finding) -> bool {
-        let Some(limit) = near.steps() else {
-            return true;
-        };
-        let ours = self.anchors.iter().filter_map(|f| f.entities.first());
-        let mut known = false;
-        for a in ours {
-            for b in finding.entities.iter().take(2) {
-                known = true;
-                if self.context.snapshot.graph.distance(a, b, limit).is_some() {
-                    return true;
-                }
-            }
-        }
+        let starts = || self.anchors.iter().filter_map(|f| f.entities.first());
         // What names nobody cannot be called far.
-        !known
+        if near == Near::Any || finding.entities.is_empty() || starts().next().is_none() {
+            return true;
+        }
+        let graph = &self.scene.context.snapshot.graph;
+        let starts = || starts().map(String::as_str);
+        if near == Near::Same {
+            // Only the most specific entity: the next one is often the job, which all its instances share.
+            let is_own = |kind| !matches!(kind, EntityType::Job | EntityType::Node);
+            let reach = self
+                .same
+                .get_or_init(|| graph.steps_from(starts(), SAME_STEPS, is_own));
+            return finding
+                .entities
+                .first()
+                .is_some_and(|id| reach.contains_key(id.as_str()));
+        }
+        let reach = self
+            .related
+            .get_or_init(|| graph.steps_from(starts(), RELATED_STEPS, |_| true));
+        finding
+            .entities
+            .iter()
+            .take(2)
+            .any(|id| reach.contains_key(id.as_str()))
     }
 
     fn take(&mut self, clause: &'a Clause, met: &[&'a Finding]) {
         for finding in met {
-            if !self.explains.contains(&finding.id.as_str()) {
-                self.explains.push(&finding.id);
+            if self.explained.insert(&finding.id) {
+                self.explains.push(finding);
             }
         }
         let strongest = met.iter().copied().max_by(|a, b| {
@@ -417,42 +477,34 @@ impl<'a> Match<'a> {
             self.named.insert(&clause.name, strongest);
         }
     }
+
+    /// The share of the weight of all findings that it explains.
+    pub(super) fn coverage(&self) -> f64 {
+        let explained: f64 = self.explains.iter().map(|f| weight(f)).sum();
+        if self.scene.total_weight > 0.0 {
+            (explained / self.scene.total_weight).min(1.0)
+        } else {
+            0.0
+        }
+    }
+
+    /// Its score, rounded as reports give it.
+    pub(super) fn score(&self) -> f64 {
+        let score = score(self.log_odds, self.coverage()).min(self.signature.at_most);
+        units::round_to(score, 3)
+    }
+}
+
+/// The finding of which the detector is surest; of equals the last.
+fn surest<'a>(findings: &[&'a Finding]) -> Option<&'a Finding> {
+    findings
+        .iter()
+        .copied()
+        .max_by(|a, b| a.confidence.total_cmp(&b.confidence))
 }
 
 fn follow_nanos(window: TimeRange) -> i64 {
     (120 * NANOS_PER_SEC).max((window.nanos() as f64 * FOLLOW_SHARE) as i64)
-}
-
-/// Whether the inputs hold what a detector of this kind reads, so that its silence means something.
-fn has_data_for(kind: FindingKind, snapshot: &Snapshot) -> bool {
-    use crate::model::pack::Role as R;
-    let has_role = |roles: &[R]| {
-        snapshot
-            .series_roles
-            .iter()
-            .flatten()
-            .any(|r| roles.contains(r))
-    };
-    match kind {
-        FindingKind::ScrapeGap => !snapshot.metric("up").is_empty(),
-        FindingKind::LockContention | FindingKind::BlockedGrowth | FindingKind::Deadlock => {
-            snapshot
-                .profiles
-                .iter()
-                .any(|p| p.kind.as_ref() == "goroutine")
-        }
-        FindingKind::SlowCall => !snapshot.calls.is_empty(),
-        FindingKind::Leak => has_role(&[R::Memory, R::OpenFds, R::Goroutines, R::Threads]),
-        FindingKind::ConnectOutliers => {
-            has_role(&[R::ConnectDuration])
-                || snapshot.requests.iter().any(|r| r.connect_ms().is_some())
-        }
-        FindingKind::LatencySpike => {
-            has_role(&[R::RequestDuration]) || !snapshot.requests.is_empty()
-        }
-        FindingKind::Change => !snapshot.events.is_empty(),
-        _ => !snapshot.series.is_empty(),
-    }
 }
 
 fn logit(p: f64) -> f64 {
@@ -463,7 +515,7 @@ fn logit(p: f64) -> f64 {
 ///
 /// It joins the log-odds of the needs, supports and counter-evidence with how much of everything the cause explains: a
 /// hypothesis that explains half of the weight gains nothing and loses nothing.
-pub fn score(log_odds: f64, coverage: f64) -> f64 {
+pub(super) fn score(log_odds: f64, coverage: f64) -> f64 {
     let x = log_odds + 1.5 * (coverage - 0.5);
     (1.0 / (1.0 + (-x).exp())).clamp(0.0, 0.99)
 }

@@ -8,21 +8,28 @@
 //!
 //! No cause is better than a wrong cause: what scores under [`ENOUGH`] is shown as a possibility, never as the answer.
 
-pub mod changes;
-pub mod coincidence;
+mod changes;
+mod coincidence;
 mod conclude;
-pub mod matching;
-pub mod render;
+mod matching;
+mod render;
+mod scene;
 pub mod signature;
-pub mod support;
-pub mod symptom;
+mod support;
+mod symptom;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
+use crate::base::time::Timestamp;
+use crate::correlate::matching::Match;
+use crate::correlate::scene::Scene;
 use crate::correlate::signature::Signature;
 use crate::detect::Context;
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::hypothesis::Hypothesis;
+use crate::model::report::NotEnough;
 
 /// The score from which a hypothesis is called the likely cause. Below it the report says first that nothing explains
 /// enough.
@@ -31,29 +38,40 @@ pub const ENOUGH: f64 = 0.5;
 /// Hypotheses under this score are left out.
 const WORTH_SHOWING: f64 = 0.15;
 
+/// A score that is lower by more than this is clearly lower.
+const CLEARLY: f64 = 0.05;
+
 /// At most this many hypotheses are given.
 const AT_MOST: usize = 8;
 
-/// Every hypothesis that the findings allow, best first.
-pub fn hypotheses(context: &Context<'_>, findings: &[Finding]) -> Vec<Hypothesis> {
+/// Every hypothesis that the findings allow, best first. `not_enough` are the detectors that had nothing to look at: their
+/// silence speaks neither for nor against anything.
+pub fn hypotheses(
+    context: &Context<'_>,
+    findings: &[Finding],
+    not_enough: &[NotEnough],
+) -> Vec<Hypothesis> {
+    let scene = Scene::of(context, findings, not_enough);
     let signatures = Signature::builtin();
-    let total_weight: f64 = findings.iter().map(weight).sum();
-    let mut all: Vec<Hypothesis> = signatures
+    let mut matches: Vec<(f64, (Timestamp, String), Match<'_>)> = signatures
         .iter()
-        .flat_map(|signature| matching::candidates(context, findings, signature, total_weight))
-        .filter(|h| h.score >= WORTH_SHOWING)
+        .flat_map(|signature| matching::matches(&scene, signature))
+        .map(|found| (found.score(), (found.onset(), found.id()), found))
+        .filter(|(score, ..)| *score >= WORTH_SHOWING)
         .collect();
-    all.sort_by(|a, b| {
-        b.score
-            .total_cmp(&a.score)
-            .then_with(|| (a.onset, &a.id).cmp(&(b.onset, &b.id)))
-    });
-    drop_shadowed(&mut all, findings);
-    all.truncate(AT_MOST);
-    for (rank, hypothesis) in (1..).zip(&mut all) {
-        hypothesis.rank = rank;
+    matches.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    let mut kept: Vec<Hypothesis> = Vec::new();
+    for (score, _, found) in matches {
+        if kept.len() == AT_MOST {
+            break;
+        }
+        if !is_shadowed(&found, score, &kept) {
+            let mut hypothesis = found.hypothesis();
+            hypothesis.rank = kept.len() as u32 + 1;
+            kept.push(hypothesis);
+        }
     }
-    all
+    kept
 }
 
 /// What a finding counts for when coverage is computed: by severity and confidence. A change is no symptom and counts
@@ -71,45 +89,28 @@ pub fn weight(finding: &Finding) -> f64 {
     by_severity * finding.confidence
 }
 
-/// Leaves out hypotheses that have nothing of their own beside a better one: a look-alike is noise at 3 a.m. One that
-/// explains nothing more and scores clearly less is left out, and so is one that only says of a change what a better one
-/// has already given that change a role for.
-fn drop_shadowed(sorted: &mut Vec<Hypothesis>, findings: &[Finding]) {
-    let weight_of = |ids: &[String], also_in: Option<&Hypothesis>| -> f64 {
-        findings
-            .iter()
-            .filter(|f| ids.contains(&f.id) && also_in.is_none_or(|h| h.explains.contains(&f.id)))
-            .map(weight)
-            .sum()
-    };
-    let mut kept: Vec<Hypothesis> = Vec::new();
-    for hypothesis in sorted.drain(..) {
-        let anchor = hypothesis
+/// Whether a match has nothing of its own beside a better one: a look-alike is noise at 3 a.m. One that explains nothing
+/// more and scores clearly less has not, nor has one that only says of a change what a better one has already given that
+/// change a role for.
+fn is_shadowed(found: &Match<'_>, score: f64, better: &[Hypothesis]) -> bool {
+    let all: f64 = found.explains.iter().map(|f| weight(f)).sum();
+    let anchor = found.explains.first();
+    let change = anchor.filter(|f| f.kind == FindingKind::Change);
+    better.iter().filter(|b| b.score >= ENOUGH).any(|better| {
+        let theirs: BTreeSet<&str> = better.explains.iter().map(String::as_str).collect();
+        let shared: Vec<f64> = found
             .explains
-            .first()
-            .and_then(|id| findings.iter().find(|f| f.id == *id));
-        let change = anchor.filter(|f| f.kind == FindingKind::Change);
-        let is_shadowed = kept
             .iter()
-            .filter(|better| better.score >= ENOUGH)
-            .any(|better| {
-                let is_told = change.is_some_and(|c| {
-                    better.changes.iter().any(|role| {
-                        role.at == c.start && c.text("what") == Some(role.title.as_str())
-                    })
-                });
-                let all = weight_of(&hypothesis.explains, None);
-                let shared = weight_of(&hypothesis.explains, Some(better));
-                (is_told && shared >= 0.5 * all)
-                    || (better.score - hypothesis.score > 0.05
-                        && hypothesis
-                            .explains
-                            .iter()
-                            .all(|id| better.explains.contains(id)))
-            });
-        if !is_shadowed {
-            kept.push(hypothesis);
-        }
-    }
-    *sorted = kept;
+            .filter(|f| theirs.contains(f.id.as_str()))
+            .map(|f| weight(f))
+            .collect();
+        let is_told = change.is_some_and(|change| {
+            better.changes.iter().any(|role| {
+                role.at == change.start && change.text("what") == Some(role.title.as_str())
+            })
+        });
+        let adds_little = shared.iter().sum::<f64>() >= 0.5 * all;
+        let adds_nothing = shared.len() == found.explains.len();
+        (is_told && adds_little) || (adds_nothing && better.score - score > CLEARLY)
+    })
 }

@@ -10,10 +10,10 @@ use crate::base::units;
 use crate::model::finding::Finding;
 
 /// The findings by the names that templates know them by; the anchor is `""`.
-pub type Named<'a> = BTreeMap<&'a str, &'a Finding>;
+pub(super) type Named<'a> = BTreeMap<&'a str, &'a Finding>;
 
 /// `template` with every `{…}` filled. Braces around anything but a plain name (those of a PromQL selector) stay.
-pub fn fill(template: &str, named: &Named<'_>, subject: &Subject) -> String {
+pub(super) fn fill(template: &str, named: &Named<'_>, subject: &Subject) -> String {
     let is_name = |key: &str| {
         !key.is_empty()
             && key
@@ -38,13 +38,13 @@ pub fn fill(template: &str, named: &Named<'_>, subject: &Subject) -> String {
 
 /// Whom a hypothesis is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Subject {
+pub(super) struct Subject {
     /// Its name.
-    pub entity: String,
+    pub(super) entity: String,
     /// The `host:port` that is scraped, or its name again.
-    pub instance: String,
+    pub(super) instance: String,
     /// How many findings it explains beside its anchors.
-    pub effects: usize,
+    pub(super) effects: usize,
 }
 
 fn value(key: &str, named: &Named<'_>, subject: &Subject) -> String {
@@ -74,7 +74,7 @@ fn value(key: &str, named: &Named<'_>, subject: &Subject) -> String {
 }
 
 /// A value in words.
-pub fn plain(key: &str, value: &serde_json::Value) -> String {
+pub(super) fn plain(key: &str, value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Number(number) => {
             let number = number.as_f64().unwrap_or(0.0);

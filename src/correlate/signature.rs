@@ -2,10 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use crate::model::finding::FindingKind;
 use crate::model::pack::Role;
+
+/// A regular expression, read when its file is, so that a broken one is a broken file.
+#[derive(Debug, Clone)]
+pub struct Pattern(regex::Regex);
+
+impl Pattern {
+    /// Whether it is found anywhere in `text`.
+    pub fn is_match(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        regex::Regex::new(&text).map(Self).map_err(D::Error::custom)
+    }
+}
 
 /// One known cause.
 #[derive(Debug, Clone, Deserialize)]
@@ -22,9 +41,9 @@ pub struct Signature {
     /// A bound of the score, for what names the place of the trouble and not its cause.
     #[serde(default = "one")]
     pub at_most: f64,
-    /// A regular expression over the words of changes that can bear on this cause; empty for any.
+    /// What the words of changes that can bear on this cause match; without it any can.
     #[serde(default)]
-    pub bears: String,
+    pub bears: Option<Pattern>,
     /// What must be there. The first one is the anchor: the hypothesis is about its entity and its time.
     pub needs: Vec<Clause>,
     /// What speaks for it when it is there, and is named as missing when nobody recorded it.
@@ -56,7 +75,7 @@ pub struct Clause {
     pub cause: Vec<String>,
     /// …whose named values match these regular expressions.
     #[serde(default)]
-    pub value: BTreeMap<String, String>,
+    pub value: BTreeMap<String, Pattern>,
     /// Or: the counters with this role rise with the symptom.
     #[serde(default)]
     pub rises: Option<Role>,
@@ -88,24 +107,14 @@ fn one() -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Near {
-    /// The same thing under any name, or a part of it: at most one step.
+    /// The same thing under any name, a part of it, or what it is a part of: at most one step, and never to a job or a
+    /// node, which others share.
     Same,
     /// At most three steps: a process of its workload, its caller or callee.
     #[default]
     Related,
     /// Anywhere.
     Any,
-}
-
-impl Near {
-    /// Steps that are allowed; `None` for any.
-    pub const fn steps(self) -> Option<usize> {
-        match self {
-            Self::Same => Some(1),
-            Self::Related => Some(3),
-            Self::Any => None,
-        }
-    }
 }
 
 /// Position in time, seen from the anchor.
@@ -221,9 +230,6 @@ mod tests {
                     clause.finding.is_empty() == clause.rises.is_some(),
                     "{name}: a clause is a finding or a rise"
                 );
-                for pattern in clause.value.values() {
-                    regex::Regex::new(pattern).unwrap_or_else(|e| panic!("{name}: {e}"));
-                }
             }
         }
         assert_eq!(Signature::builtin().len(), BUILTIN.len());

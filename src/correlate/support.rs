@@ -12,11 +12,18 @@ use crate::model::series::Series;
 
 /// What the counters of a role say.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Rise {
+pub(super) enum Rise {
     /// Nobody recorded one.
     Absent,
     /// Recorded, and it does not rise with the symptom.
     Flat {
+        /// How much it grew over the whole window.
+        total: f64,
+        /// The metric.
+        metric: String,
+    },
+    /// It grew while the symptom lasted, and the symptom fills so much of the window that this says nothing.
+    Unclear {
         /// How much it grew over the whole window.
         total: f64,
         /// The metric.
@@ -40,11 +47,13 @@ pub enum Rise {
 /// The chance under which a rise counts.
 const P_LIMIT: f64 = 0.01;
 
-/// Bins for the fine comparison of a counter's increments with the symptom.
-const BINS: usize = 120;
+/// Bins for the fine comparison of a counter's increments with the symptom. The best p-value that a circular shift can
+/// give is one in as many, doubled for the two tests: it must lie under [`P_LIMIT`]. With 240 an hour has bins of 15 s, the
+/// usual scrape interval.
+const BINS: usize = 240;
 
 /// Looks at all counters of a role.
-pub fn rises(context: &Context<'_>, role: Role, symptom: &Symptom) -> Rise {
+pub(super) fn rises(context: &Context<'_>, role: Role, symptom: &Symptom) -> Rise {
     let Some((first, last)) = symptom.extent() else {
         return Rise::Absent;
     };
@@ -79,15 +88,29 @@ pub fn rises(context: &Context<'_>, role: Role, symptom: &Symptom) -> Rise {
     let share_of_time = (lasting.intersection(&context.window).nanos() as f64
         / context.window.nanos() as f64)
         .min(1.0);
-    let p_inside = 10f64.powf(log10_binomial_tail(
-        total.round() as u64,
-        inside.round() as u64,
-        share_of_time,
-    ));
-    let p_fine = fine_p(context.window, symptom, &increments);
-    let p = (p_inside.min(p_fine) * 2.0).min(1.0);
-    if inside < 1.0 || p > P_LIMIT {
+    // A burst of a thousand at once is one event, not a thousand: the effective number of increments is
+    // (Σx)² / Σx² (Kish, "Survey Sampling", 1965, §8.2).
+    let squares: f64 = increments.iter().map(|(_, by)| by * by).sum();
+    let events = if squares > 0.0 {
+        total * total / squares
+    } else {
+        0.0
+    };
+    let chance = |events_inside: f64| {
+        2.0 * 10f64.powf(log10_binomial_tail(events, events_inside, share_of_time))
+    };
+    let p_inside = chance(events * inside / total.max(f64::MIN_POSITIVE));
+    let p_fine = 2.0 * fine_p(context.window, symptom, &increments);
+    let p = p_inside.min(p_fine).min(1.0);
+    if inside < 1.0 {
         return Rise::Flat { total, metric };
+    }
+    if p > P_LIMIT {
+        return if chance(events) > P_LIMIT {
+            Rise::Unclear { total, metric }
+        } else {
+            Rise::Flat { total, metric }
+        };
     }
     grown.sort_by(|a, b| {
         b.0.total_cmp(&a.0)
@@ -134,17 +157,14 @@ fn increments_of(series: &Series) -> Vec<(i64, f64)> {
         .collect()
 }
 
+/// The p-value by the circular shift of the increments against the bad trials, bin by bin.
 fn fine_p(window: TimeRange, symptom: &Symptom, increments: &[(i64, f64)]) -> f64 {
     let bin = |t: i64| {
         let at = t.saturating_sub(window.start.nanos()) as f64 / window.nanos().max(1) as f64;
         ((at * BINS as f64) as usize).min(BINS - 1)
     };
     let mut bad = vec![0.0; BINS];
-    symptom
-        .trials
-        .iter()
-        .filter(|(_, is_bad)| *is_bad)
-        .for_each(|(t, _)| bad[bin(*t)] += 1.0);
+    symptom.bad_times().for_each(|t| bad[bin(t.nanos())] += 1.0);
     let mut grown = vec![0.0; BINS];
     for (t, by) in increments {
         grown[bin(*t)] += by;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::base::time::{NANOS_PER_SEC, TimeRange, Timestamp};
+use crate::base::time::{NANOS_PER_SEC, TimeRange};
 use crate::model::batch::Batch;
 use crate::model::input::{Counts, Input, InputIx};
 use crate::model::labels::Labels;
@@ -80,13 +80,12 @@ fn up(instance: &str, down_from: i64) -> Series {
 }
 
 fn run(snapshot: &Snapshot, findings: &[Finding]) -> Vec<Hypothesis> {
-    hypotheses(
-        &Context {
-            snapshot,
-            window: window(),
-        },
-        findings,
-    )
+    let context = Context {
+        snapshot,
+        window: window(),
+    };
+    let (_, not_enough) = crate::detect::run(&context);
+    hypotheses(&context, findings, &not_enough)
 }
 
 #[test]

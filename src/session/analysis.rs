@@ -59,9 +59,9 @@ impl Document {
         if self.is_asked {
             findings.retain(|f| touches(f, self.window));
         }
-        let hypotheses = correlate::hypotheses(&context, &findings);
         not_enough.sort();
         not_enough.dedup();
+        let hypotheses = correlate::hypotheses(&context, &findings, &not_enough);
         Report {
             schema: SCHEMA.to_owned(),
             generator: Generator {
