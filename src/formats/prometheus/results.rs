@@ -195,9 +195,10 @@ impl Results {
     }
 
     fn element(&mut self, cursor: &mut Cursor<'_>, locator: Arc<str>) -> Result<(), Stop> {
-        // As many points as the series before, but never more than the bytes that are left can hold.
+        // As many points as the series before and some (gaps differ), but never more than the bytes that are left can
+        // hold.
         let left = cursor.bytes().len() - cursor.at();
-        let points = self.points.min(left / SHORTEST_PAIR);
+        let points = (self.points + self.points / 8).min(left / SHORTEST_PAIR);
         let mut found = Found {
             name: None,
             labels: Labels::default(),

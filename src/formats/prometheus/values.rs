@@ -81,16 +81,36 @@ pub(super) fn canonical_ms(bytes: &[u8]) -> Option<(i64, usize)> {
 #[inline]
 pub(super) fn opening_ms(bytes: &[u8]) -> Option<(i64, usize)> {
     let chunk = bytes.first_chunk::<16>()?;
-    let [b'[', a, b, c, d, e, f, g, h, i, j, point, k, l, m, comma] = *chunk else {
+    let [b'[', high @ .., _, _, _, _, _, _, _] = *chunk else {
         return None;
     };
-    let high = eight_digits([a, b, c, d, e, f, g, h])?;
-    let ([k, l, m], len) = match (point, comma) {
-        (b'.', b',') => ([k, l, m], 16),
+    let [
+        ..,
+        tens,
+        ones,
+        point,
+        tenths,
+        hundredths,
+        thousandths,
+        comma,
+    ] = *chunk;
+    let high = eight_digits(high)?;
+    let (fraction, len) = match (point, comma) {
+        (b'.', b',') => ([tenths, hundredths, thousandths], 16),
         (b',', _) => ([b'0'; 3], 12),
         _ => return None,
     };
-    let low = eight_digits([b'0', b'0', b'0', i, j, k, l, m])?;
+    let [tenths, hundredths, thousandths] = fraction;
+    let low = eight_digits([
+        b'0',
+        b'0',
+        b'0',
+        tens,
+        ones,
+        tenths,
+        hundredths,
+        thousandths,
+    ])?;
     let millis = (high * 100_000 + low).cast_signed();
     (millis < LATEST_SECS * 1_000).then_some((millis, len))
 }
