@@ -90,6 +90,39 @@ fn formats_survive_what_is_not_theirs() {
 }
 
 #[test]
+fn formats_have_a_fuzz_target_whose_corpus_is_read_without_a_panic() {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz");
+    let zone = Zone::utc();
+    for format in formats::ALL {
+        let target = format!("fuzz_targets/{}.rs", format.id().replace('-', "_"));
+        assert!(fuzz.join(&target).is_file(), "fuzz/{target} is missing");
+        let folder = fuzz.join("corpus").join(format.id());
+        let mut is_recognised = false;
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let bytes = std::fs::read(&path).unwrap();
+            // The seed itself, and cut short at every place: what a fuzzer tries first.
+            for end in 0..=bytes.len() {
+                let cut = &bytes[..end];
+                drop(format.sniff(&Head::new(cut)));
+                drop(format.read(
+                    cut,
+                    &hints(&zone),
+                    &mut Batch::default(),
+                    &mut Reporter::new(),
+                ));
+            }
+            is_recognised |= matches!(format.sniff(&Head::new(&bytes)), formats::Sniff::Yes(_));
+        }
+        assert!(
+            is_recognised,
+            "no seed of {} is recognised as it",
+            format.id()
+        );
+    }
+}
+
+#[test]
 fn detectors_say_what_they_do_and_answer_an_empty_incident_with_not_enough() {
     let mut kinds = BTreeSet::new();
     let snapshot = build(Vec::new());

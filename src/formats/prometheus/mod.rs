@@ -2,14 +2,13 @@
 //!
 //! Facts about the formats come from `protocols/prometheus.md`; the sections are named where they are used.
 //!
-//! - `json`: the tolerant scanner; `columns`, `values` and `decimal`: its fast path for `[time,"value"]` pairs.
+//! - `json` and `columns`: the tolerant scanner, and its fast path for `[time,"value"]` pairs.
 //! - `api`: the envelope of an answer; `sniff` how it is recognised; `query` what was asked; `sampling` how samples came about.
 //! - `results`: series; `targets`, `rules`, `lists` and `status`: everything else that the API answers.
 //! - `export`, `remote_read`, `text`: formats of their own.
 
 pub mod api;
 mod columns;
-mod decimal;
 pub mod export;
 mod json;
 mod lists;
