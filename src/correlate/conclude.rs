@@ -31,7 +31,7 @@ impl Match<'_> {
                     .get(id)
                     .is_some_and(|(kind, _)| kind == EntityType::Instance)
             })
-            .map_or_else(|| entity.clone(), name);
+            .map_or_else(|| "HOST:PORT".to_owned(), name);
         Subject {
             entity,
             instance,
@@ -128,23 +128,37 @@ impl Match<'_> {
             .findings
             .iter()
             .filter(|f| f.kind == FindingKind::Change)
-            .map(|finding| Candidate {
-                finding,
-                title: finding.text("what").unwrap_or(&finding.title),
-                distance: distance_to(&self.context.snapshot.graph, finding, &ours),
-                bears: bears.as_ref().is_none_or(|re| {
-                    re.is_match(finding.text("what").unwrap_or(&finding.title))
-                        || re.is_match(&finding.detail)
-                }),
+            .map(|finding| {
+                let title = finding.text("what").unwrap_or(&finding.title);
+                let distance = distance_to(&self.context.snapshot.graph, finding, &ours);
+                let is_ours = self.anchors.iter().any(|a| a.id == finding.id);
+                Candidate {
+                    finding,
+                    title,
+                    distance,
+                    bears: bears
+                        .as_ref()
+                        .map(|re| re.is_match(title) || re.is_match(&finding.detail)),
+                    is_elsewhere: !is_ours
+                        && distance.map_or_else(|| rolls_out(title), |steps| steps >= FAR),
+                }
             })
             .collect();
         changes::roles(&symptom, self.context.window, &candidates)
     }
 }
 
+/// The distance of what cannot be reached.
+const FAR: usize = 9;
+
+/// Whether a title says that some named thing was rolled out: `mail-frontend 4.0 rolled out`.
+fn rolls_out(title: &str) -> bool {
+    const NAME_AND_VERB: &str = r"(?i)\b[a-z][\w-]{2,}\s+(v?\d[\w.-]*\s+)?((was|is|were)\s+)?(rolled\s+(out|back)|roll-?out|roll-?back|deploy(ed|ment)?|released?)\b";
+    regex::Regex::new(NAME_AND_VERB).is_ok_and(|re| re.is_match(title))
+}
+
 /// Steps from what a change names, by its entities or in its words, to any of `ours`; `None` when it names nobody.
 fn distance_to(graph: &EntityGraph, change: &Finding, ours: &[&String]) -> Option<usize> {
-    const FAR: usize = 9;
     let text = change.text("what").unwrap_or(&change.title);
     let mut named: Vec<String> = change.entities.clone();
     named.extend(
@@ -177,6 +191,25 @@ fn mentions(text: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_roll_out_of_a_named_thing_is_told_from_other_changes() {
+        for title in [
+            "mail-frontend 4.0 rolled out",
+            "coffee-machine rollback",
+            "checkout v2.1 deployed",
+        ] {
+            assert!(rolls_out(title), "{title}");
+        }
+        for title in [
+            "push campaign sent",
+            "EXTERNALSNAT=true applied to aws-node",
+            "deploy v2",
+            "v2",
+        ] {
+            assert!(!rolls_out(title), "{title}");
+        }
+    }
 
     #[test]
     fn a_name_is_mentioned_only_as_a_whole_word() {

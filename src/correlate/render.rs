@@ -41,7 +41,7 @@ pub fn fill(template: &str, named: &Named<'_>, subject: &Subject) -> String {
 pub struct Subject {
     /// Its name.
     pub entity: String,
-    /// The `host:port` that is scraped, or its name again.
+    /// The `host:port` that is scraped; where none is known, words to put one in place of.
     pub instance: String,
     /// How many findings it explains beside its anchors.
     pub effects: usize,
