@@ -21,6 +21,9 @@ const FOLLOW_SHARE: f64 = 0.05;
 /// Times of two inputs that differ by less than this, or by a tenth of the anchor's length, are taken as together.
 const SLACK_NANOS: i64 = 30 * NANOS_PER_SEC;
 
+/// Edges are known to about this much.
+const EDGE_NANOS: i64 = 2 * NANOS_PER_SEC;
+
 /// Every hypothesis of one signature: one for each group of anchors (findings of one entity and cause).
 pub fn candidates(
     context: &Context<'_>,
@@ -205,11 +208,10 @@ impl<'a> Match<'a> {
                 continue;
             }
             let met = self.matching(clause);
-            if let Some(best) = met
-                .iter()
-                .copied()
-                .max_by(|a, b| a.confidence.total_cmp(&b.confidence))
-            {
+            if let Some(best) = met.iter().copied().max_by(|a, b| {
+                let is_same = |f| self.is_near(Near::Same, f);
+                (is_same(*a).cmp(&is_same(*b))).then(a.confidence.total_cmp(&b.confidence))
+            }) {
                 self.log_odds += clause.weight * best.confidence;
                 self.take(clause, &met);
                 if !clause.text.is_empty() {
@@ -296,7 +298,9 @@ impl<'a> Match<'a> {
                 }
                 continue;
             }
-            for finding in self.matching(clause).into_iter().take(3) {
+            let mut met = self.matching(clause);
+            met.retain(|f| clause.when != When::Together || !self.was_over(f));
+            for finding in met.into_iter().take(3) {
                 self.log_odds -= clause.weight * finding.confidence;
                 let text = format!("{}: {}", finding.title, self.fill(&clause.text));
                 self.against.push(Against {
@@ -316,8 +320,14 @@ impl<'a> Match<'a> {
     /// Takes what else the cause explains, then says what began before it and is not explained.
     fn covers(&mut self) {
         let signature = self.signature;
+        let has_entity = self.anchors.iter().any(|f| !f.entities.is_empty());
         for clause in &signature.covers {
-            let met = self.matching(clause);
+            let mut met = self.matching(clause);
+            // What was over before the cause began is not its doing, and of what names nobody nothing says that it is.
+            met.retain(|f| {
+                !self.was_over(f)
+                    && (clause.near == Near::Any || !has_entity || !f.entities.is_empty())
+            });
             self.take(clause, &met);
         }
         let slack = self.slack_nanos();
@@ -354,6 +364,14 @@ impl<'a> Match<'a> {
             .collect()
     }
 
+    /// Whether a finding had ended before the cause began.
+    fn was_over(&self, finding: &Finding) -> bool {
+        let begin = self.interval.start.plus_nanos(-EDGE_NANOS);
+        finding
+            .end
+            .is_some_and(|end| end.max(finding.onset) < begin)
+    }
+
     fn slack_nanos(&self) -> i64 {
         SLACK_NANOS.max(self.interval.nanos() / 10)
     }
@@ -386,9 +404,11 @@ impl<'a> Match<'a> {
             return true;
         };
         let ours = self.anchors.iter().filter_map(|f| f.entities.first());
+        // Two targets of one job have the job in common and are not the same thing.
+        let named = if near == Near::Same { 1 } else { 2 };
         let mut known = false;
         for a in ours {
-            for b in finding.entities.iter().take(2) {
+            for b in finding.entities.iter().take(named) {
                 known = true;
                 if self.context.snapshot.graph.distance(a, b, limit).is_some() {
                     return true;
@@ -411,7 +431,8 @@ impl<'a> Match<'a> {
                     .or_else(|| f.number("count"))
                     .unwrap_or(0.0)
             };
-            (a.confidence + size(a)).total_cmp(&(b.confidence + size(b)))
+            (a.severity.cmp(&b.severity))
+                .then((a.confidence + size(a)).total_cmp(&(b.confidence + size(b))))
         });
         if let (false, Some(strongest)) = (clause.name.is_empty(), strongest) {
             self.named.insert(&clause.name, strongest);
