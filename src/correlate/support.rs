@@ -171,3 +171,25 @@ fn fine_p(window: TimeRange, symptom: &Symptom, increments: &[(i64, f64)]) -> f6
     }
     circular_shift_p(&bad, &grown)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_in_step_pass_the_limit_and_others_do_not() {
+        let window = TimeRange::new(Timestamp::from_nanos(0), Timestamp::from_nanos(24_000));
+        let bursts = [300, 3_700, 9_100, 14_900, 22_300];
+        let trials = |t: i64| (t, bursts.contains(&t));
+        let symptom = Symptom::new(
+            (0..240).map(|k| trials(k * 100)).collect(),
+            true,
+            ("x", "xs"),
+        );
+        let grown = |late: i64| -> Vec<(i64, f64)> {
+            bursts.iter().map(|t| ((t + late) % 24_000, 1.0)).collect()
+        };
+        assert!(2.0 * fine_p(window, &symptom, &grown(0)) <= P_LIMIT);
+        assert!(2.0 * fine_p(window, &symptom, &grown(1_000)) > P_LIMIT);
+    }
+}

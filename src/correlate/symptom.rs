@@ -18,6 +18,8 @@ pub(super) struct Symptom {
     times: Vec<i64>,
     /// How many of the trials before each, and of all, were bad: one longer than `times`.
     bad_before: Vec<u64>,
+    /// The first and the last bad one.
+    extent: Option<(Timestamp, Timestamp)>,
     /// Whether the trials are real observations rather than a grid.
     pub(super) is_observed: bool,
     /// What one trial is, for words: ("connect", "connects").
@@ -66,7 +68,7 @@ fn connects(snapshot: &Snapshot, anchors: &[&Finding]) -> Option<Symptom> {
             let began = r
                 .start()
                 .nanos()
-                .min(r.t.plus_nanos(-((first_ms * 1e6) as i64)).nanos());
+                .min(r.t.plus_nanos((-first_ms * 1e6) as i64).nanos());
             Some((began, cost_ms >= SLOW_CONNECT_MS))
         })
         .collect();
@@ -166,7 +168,11 @@ impl Symptom {
             bad += u64::from(*is_bad);
             bad
         }));
+        let first = trials.iter().find(|(_, is_bad)| *is_bad);
+        let last = trials.iter().rfind(|(_, is_bad)| *is_bad);
+        let at = |trial: &(i64, bool)| Timestamp::from_nanos(trial.0);
         Self {
+            extent: first.map(at).zip(last.map(at)),
             times: trials.into_iter().map(|(t, _)| t).collect(),
             bad_before,
             is_observed,
@@ -198,7 +204,7 @@ impl Symptom {
     }
 
     /// The times of the bad trials, in order.
-    pub(super) fn bad_times(&self) -> impl DoubleEndedIterator<Item = Timestamp> {
+    pub(super) fn bad_times(&self) -> impl Iterator<Item = Timestamp> {
         self.times
             .iter()
             .zip(self.bad_before.windows(2))
@@ -207,8 +213,8 @@ impl Symptom {
     }
 
     /// From the first to the last bad one; `None` when there is none.
-    pub(super) fn extent(&self) -> Option<(Timestamp, Timestamp)> {
-        self.bad_times().next().zip(self.bad_times().next_back())
+    pub(super) const fn extent(&self) -> Option<(Timestamp, Timestamp)> {
+        self.extent
     }
 }
 

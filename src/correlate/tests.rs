@@ -350,3 +350,75 @@ fn the_doing_of_the_thing_itself_is_named_first() {
     let support = &found[0].support[0];
     assert_eq!(support.finding.as_deref(), Some(findings[2].id.as_str()));
 }
+
+#[test]
+fn another_instance_of_the_same_job_is_not_the_same_thing() {
+    let snapshot = snapshot(vec![
+        up("a:1", 300),
+        series("up", &[("instance", "b:1"), ("job", "web")], |_| 1.0),
+    ]);
+    let mut gap = gap("instance:a:1", "scrape_timeout", 300, None);
+    gap.entities.push("job:web".to_owned());
+    let mut lock = finding(FindingKind::LockContention, "instance:b:1", 400, Some(401))
+        .with("site", "prometheus.(*summary).Observe");
+    lock.entities.push("job:web".to_owned());
+    let found = run(&snapshot, &[gap, lock]);
+    assert!(
+        found
+            .iter()
+            .all(|h| h.signature != "metrics-lock-starves-scrape")
+    );
+}
+
+#[test]
+fn a_counter_that_nothing_can_be_compared_with_speaks_neither_for_nor_against() {
+    let steady = series(
+        "node_nf_conntrack_stat_insert_failed",
+        &[("instance", "node:9100")],
+        |t| (t / 10) as f64,
+    );
+    let mut always = outliers();
+    (always.start, always.onset, always.end) = (at(0), at(0), None);
+    let found = run(&snapshot(vec![steady]), &[always]);
+    let names = |text: &str| text.contains("insert_failed");
+    assert!(!found[0].against.iter().any(|a| names(&a.text)));
+    assert!(!found[0].support.iter().any(|s| names(&s.text)));
+    assert!(
+        found[0]
+            .missing
+            .iter()
+            .any(|m| names(m) && m.contains("without the trouble")),
+        "{:?}",
+        found[0].missing
+    );
+}
+
+#[test]
+fn one_burst_of_a_counter_is_one_event() {
+    let burst = series(
+        "node_nf_conntrack_stat_insert_failed",
+        &[("instance", "node:9100")],
+        |t| if t >= 300 { 1_000.0 } else { 0.0 },
+    );
+    let found = run(&snapshot(vec![burst]), &[outliers()]);
+    assert!(
+        !found[0]
+            .support
+            .iter()
+            .any(|s| s.text.contains("insert_failed")),
+        "{:?}",
+        found[0].support
+    );
+}
+
+#[test]
+fn many_changes_and_findings_are_ranked_all_the_same() {
+    let findings: Vec<Finding> = (0..1_500)
+        .map(|k| change(&format!("deploy {k}"), k % 600))
+        .chain((0..300).map(|k| {
+            let entity = format!("instance:i{k}:1");
+            finding(FindingKind::LevelShift, &entity, (k * 7) % 600, None)
+        }))
+        .collect();
+    assert!(run(&snapshot(Vec::new()), &findings).len() <= AT_MOST);
+}

@@ -9,6 +9,7 @@ pub mod changepoint;
 pub mod connect_outliers;
 pub mod counter_reset;
 pub mod error_burst;
+pub(crate) mod ladders;
 pub mod latency_spike;
 pub mod leak;
 pub mod level_shift;

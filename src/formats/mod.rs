@@ -11,6 +11,7 @@ pub mod known;
 pub mod nginx;
 pub mod pprof;
 pub mod prometheus;
+mod upstream_lists;
 pub mod xray;
 
 pub use head::Head;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::base::stats::{log10_binomial_tail, quantile};
 use crate::detect::connect_outliers::collect::{Caller, Connect};
-use crate::detect::connect_outliers::rungs::{self, BELIEVED_LOG10_P, FLOOR_MS, Ladder, Windows};
+use crate::detect::ladders::{self, BELIEVED_LOG10_P, FLOOR_MS, Ladder, Windows};
 
 /// Why connects took long, in the words of `contract.md` §3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,7 +132,7 @@ fn limits_of(mut values: Vec<f64>) -> Vec<(f64, u64)> {
 
 fn on_a_ladder(outliers: &[Connect], rtt_ms: f64) -> Option<(Group, Vec<Connect>)> {
     let values: Vec<f64> = outliers.iter().map(|c| c.ms).collect();
-    let (windows, log10_p) = rungs::best(&values, rtt_ms);
+    let (windows, log10_p) = ladders::best(&values, rtt_ms);
     if log10_p > BELIEVED_LOG10_P {
         return None;
     }
@@ -177,7 +177,7 @@ fn without_ladder(members: Vec<Connect>, rtt_ms: f64) -> Option<Group> {
     if members.is_empty() || (members.len() < FEWEST_UNKNOWN && on_rungs == 0) {
         return None;
     }
-    let log10_p = rungs::best(&values, rtt_ms).1;
+    let log10_p = ladders::best(&values, rtt_ms).1;
     let off_rungs = total - on_rungs;
     // As many or more beside the rungs, if nine of ten stood on them: the mirror of the rung test.
     let is_off_ladder =

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::base::stats::quantile_sorted;
 use crate::base::time::TimeRange;
-use crate::detect::connect_outliers::rungs::FLOOR_MS;
+use crate::detect::ladders::FLOOR_MS;
 use crate::store::Snapshot;
 
 /// A failed connect that a proxy gave up after less than this was refused, not cut off by a time-out.

@@ -6,7 +6,7 @@ use crate::base::time::Timestamp;
 use crate::base::units;
 use crate::detect::Context;
 use crate::detect::connect_outliers::collect::Caller;
-use crate::detect::connect_outliers::rungs::FLOOR_MS;
+use crate::detect::ladders::FLOOR_MS;
 use crate::model::entity::workload_of_pod;
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::input::Evidence;

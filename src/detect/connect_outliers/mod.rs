@@ -1,6 +1,6 @@
 //! Connects that took far too long: one finding for each connecting service and cause.
 //!
-//! [`collect`] gathers every connect once, [`cause`] groups the slow ones with the ladders of [`rungs`], [`interval`]
+//! [`collect`] gathers every connect once, [`cause`] groups the slow ones with the ladders of [`crate::detect::ladders`], [`interval`]
 //! says from when until when, [`finding`] and
 //! [`words`] tell it. [`histogram`] is for services of which only buckets are known.
 
@@ -9,7 +9,6 @@ mod collect;
 mod finding;
 mod histogram;
 mod interval;
-mod rungs;
 #[cfg(test)]
 mod tests;
 mod words;

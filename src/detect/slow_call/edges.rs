@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::rungs::{Ladder, ladder};
+use super::rungs::{Steps, steps};
 use super::{FLOOR_MS, values};
 use crate::base::stats;
 use crate::base::text;
@@ -151,7 +151,7 @@ pub(super) fn check(
             .count() as u64,
         via_segment: slow.iter().filter(|gap| gap.call.via_segment).count() as u64,
         is_steady,
-        ladder: ladder(&slow.iter().map(|gap| gap.ms).collect::<Vec<_>>(), median),
+        steps: steps(&slow.iter().map(|gap| gap.ms).collect::<Vec<_>>(), median),
         slow: &slow,
     };
     let end = slow
@@ -191,8 +191,8 @@ pub(super) fn check(
         )
         .with("explained_by_connect", facts.explained)
         .with("via_segment", facts.via_segment);
-    if let Some(ladder) = &facts.ladder {
-        let rungs: serde_json::Map<String, serde_json::Value> = ladder
+    if let Some(steps) = &facts.steps {
+        let rungs: serde_json::Map<String, serde_json::Value> = steps
             .rungs
             .iter()
             .map(|(seconds, count)| (format!("{seconds}s"), (*count).into()))
@@ -215,7 +215,7 @@ struct Facts<'f, 'a> {
     explained: u64,
     via_segment: u64,
     is_steady: bool,
-    ladder: Option<Ladder>,
+    steps: Option<Steps>,
 }
 
 impl Facts<'_, '_> {
@@ -271,8 +271,8 @@ impl Facts<'_, '_> {
         if self.is_steady {
             parts.push("The gap is long in most calls, not in a few.".to_owned());
         }
-        match &self.ladder {
-            Some(ladder) => parts.push(ladder_words(ladder)),
+        match &self.steps {
+            Some(steps) => parts.push(step_words(steps)),
             None if self.count() < 3 && self.most >= 950.0 => {
                 parts.push("There are too few slow calls to tell whether they sit on the steps of a timer.".to_owned());
             }
@@ -373,19 +373,15 @@ fn exact(value_ms: Option<f64>) -> String {
     value_ms.map_or_else(|| "?".to_owned(), |v| round_to(v, 3).to_string())
 }
 
-fn ladder_words(ladder: &Ladder) -> String {
-    let rungs: Vec<String> = ladder
+fn step_words(steps: &Steps) -> String {
+    let rungs: Vec<String> = steps
         .rungs
         .iter()
         .map(|(seconds, count)| format!("{} just above {seconds} s", text::grouped(*count)))
         .collect();
-    let kind = if ladder.is_linear {
-        "with the linear steps of Linux 6.5 and later"
-    } else {
-        "doubling from 1 s"
-    };
     format!(
-        "The slow gaps sit on the steps of SYN retransmission, {kind}: {}.",
+        "The slow gaps sit on the steps of SYN retransmission, {}: {}.",
+        steps.kind,
         text::join_and(&rungs)
     )
 }

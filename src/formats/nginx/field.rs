@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::formats::upstream_lists;
+
 /// One thing that a line may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Field {
@@ -103,7 +105,7 @@ impl Field {
             | Self::UpstreamConnect
             | Self::UpstreamHeader
             | Self::UpstreamResponse => {
-                value.is_empty() || super::lists::elements(value).all(|(e, _)| is_number(e))
+                value.is_empty() || upstream_lists::elements(value).all(|(e, _)| is_number(e))
             }
             Self::TimeLocal => super::times::time_local_len(value).is_some(),
             Self::TimeIso => value.contains('T') || value.contains(':'),

@@ -1,7 +1,7 @@
 //! nginx access logs: text lines of any `log_format`, and JSON lines.
 //!
 //! A `log_format` string is compiled ([`template`]), lines are matched against it, and what the variables held
-//! ([`field`]) becomes a request with its attempts upstream ([`row`], [`lists`]). The formats that are known without
+//! ([`field`]) becomes a request with its attempts upstream ([`row`], [`crate::formats::upstream_lists`]). The formats that are known without
 //! being told are in [`presets`]; [`log_formats_of`] reads others out of an nginx configuration.
 
 mod conf;
@@ -10,7 +10,6 @@ mod identity;
 pub mod json;
 pub mod line;
 mod lines;
-mod lists;
 mod presets;
 mod row;
 mod template;

@@ -10,7 +10,8 @@ use crate::base::time::{NANOS_PER_SEC, Zone};
 use crate::formats::nginx::field::{Field, Fields, Unit};
 use crate::formats::nginx::identity::{self, Identity};
 use crate::formats::nginx::template::Escape;
-use crate::formats::nginx::{lists, times};
+use crate::formats::nginx::times;
+use crate::formats::upstream_lists;
 use crate::model::input::InputIx;
 use crate::model::request::{Attempt, Request};
 
@@ -199,7 +200,7 @@ impl<'h> Rows<'h> {
         let list = |field: Field| -> Vec<(&str, bool)> {
             fields
                 .get(field)
-                .map(|text| lists::elements(text).take(MAX_ATTEMPTS).collect())
+                .map(|text| upstream_lists::elements(text).take(MAX_ATTEMPTS).collect())
                 .unwrap_or_default()
         };
         let addr = list(Field::UpstreamAddr);

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 
 use crate::formats::NamedLogFormat;
 use crate::formats::nginx::field::{Field, Fields, Unit};
-use crate::formats::nginx::{lists, times};
+use crate::formats::nginx::times;
+use crate::formats::upstream_lists;
 
 /// How often one line may be tried again with a later end of a free text.
 const RETRIES_PER_LINE: u32 = 64;
@@ -254,7 +255,7 @@ impl Search<'_, '_> {
             return Some(at + length);
         }
         if field.is_list() && is_blank_next {
-            return Some(at + lists::list_len(rest));
+            return Some(at + upstream_lists::list_len(rest));
         }
         match ending {
             Some(ending) => match rest.find(ending) {

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use crate::formats::upstream_lists;
+
 /// An epoch time in nanoseconds, exactly as its digits say, and whether it had to be taken for something other than
 /// the seconds that X-Ray asks for. `None` when it is no number or does not fit (years 1678 to 2262).
 ///
@@ -218,12 +220,9 @@ impl<'a> Timing<'a> {
     }
 }
 
-/// The elements of `value (", " value)* (" : " …)*`: `, ` for the next server, ` : ` for the next group. Addresses hold
-/// colons without blanks, so only separators with blanks count.
-fn elements(text: &str) -> impl Iterator<Item = &str> {
-    text.split(", ")
-        .flat_map(|group| group.split(" : "))
-        .map(str::trim)
+/// The elements of a list of attempts; groups do not matter here.
+fn elements(list: &str) -> impl Iterator<Item = &str> {
+    upstream_lists::elements(list).map(|(element, _)| element)
 }
 
 /// The elements of one variable by position.

@@ -1,4 +1,5 @@
-//! Ladders of timers, and whether waiting times stand on one (`logs.md` §3, `signatures.md`).
+//! Ladders of timers, and whether waiting times stand on one (`logs.md` §3, `signatures.md`): of connects, and of the gap
+//! between a caller and its callee.
 
 use std::collections::BTreeMap;
 
@@ -35,6 +36,15 @@ pub(super) enum Ladder {
 }
 
 impl Ladder {
+    /// What it is, for sentences; nothing for one that is no ladder of SYNs.
+    pub(super) const fn syn_words(self) -> Option<&'static str> {
+        match self {
+            Self::Classic => Some("doubling from 1 s"),
+            Self::Linear => Some("with the linear steps of Linux 6.5 and later"),
+            Self::Dns => None,
+        }
+    }
+
     const fn rungs_s(self) -> &'static [f64] {
         match self {
             Self::Classic => CLASSIC_S,

@@ -1,4 +1,5 @@
 //! The `$upstream_*` lists (`logs.md` §1.3): `value (", " value)* (" : " value (", " value)*)*`, zipped by position.
+//! Access logs write them, and proxies put them on spans.
 
 /// The elements of a list, each with whether it opens a new group (stands behind ` : `). Addresses of IPv6 and unix
 /// sockets hold `:` without spaces, so only the separators with their spaces count.
