@@ -200,8 +200,8 @@ fn analysis(c: &mut Criterion) {
                     window: context.window,
                 };
                 pool.install(|| {
-                    let (findings, _) = detect::run(&context);
-                    correlate::hypotheses(&context, &findings).len()
+                    let (findings, not_enough) = detect::run(&context);
+                    correlate::hypotheses(&context, &findings, &not_enough).len()
                 })
             },
             BatchSize::PerIteration,

@@ -362,6 +362,14 @@ impl<'a> Match<'a> {
                 });
             }
         }
+        if self.signature.planned > 0.0 && self.was_planned() {
+            self.log_odds -= self.signature.planned;
+            self.against.push(Against {
+                finding: None,
+                text: "it follows a recorded change within seconds, each time that it shows: it looks done on purpose"
+                    .to_owned(),
+            });
+        }
         if self.anchors.iter().all(|f| f.confidence < 0.5) {
             self.against.push(Against {
                 finding: None,
@@ -413,6 +421,16 @@ impl<'a> Match<'a> {
             .filter(|f| self.is_timely(clause.when, f) && !self.anchor_ids.contains(f.id.as_str()))
             .filter(|f| self.is_near(clause.near, f))
             .collect()
+    }
+
+    /// Whether each anchor begins just after a change.
+    fn was_planned(&self) -> bool {
+        self.anchors.iter().all(|anchor| {
+            self.scene.changes.iter().any(|change| {
+                let since = anchor.start.nanos_since(change.finding.start);
+                (-CHANGE_SLACK_NANOS..=SLACK_NANOS).contains(&since)
+            })
+        })
     }
 
     /// Whether a finding had ended before the cause began.

@@ -41,6 +41,10 @@ pub struct Signature {
     /// A bound of the score, for what names the place of the trouble and not its cause.
     #[serde(default = "one")]
     pub at_most: f64,
+    /// How much it speaks against it, in log-odds, when every anchor follows a recorded change: then it was done on
+    /// purpose.
+    #[serde(default)]
+    pub planned: f64,
     /// What the words of changes that can bear on this cause match; without it any can.
     #[serde(default)]
     pub bears: Option<Pattern>,
@@ -152,6 +156,10 @@ pub const BUILTIN: &[(&str, &str)] = &[
     (
         "syn-drop-connect-ladder.toml",
         include_str!("../../assets/signatures/syn-drop-connect-ladder.toml"),
+    ),
+    (
+        "nat-drops-new-connections.toml",
+        include_str!("../../assets/signatures/nat-drops-new-connections.toml"),
     ),
     (
         "dns-timeout-5s.toml",

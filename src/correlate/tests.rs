@@ -422,3 +422,38 @@ fn many_changes_and_findings_are_ranked_all_the_same() {
         .collect();
     assert!(run(&snapshot(Vec::new()), &findings).len() <= AT_MOST);
 }
+
+#[test]
+fn a_restart_that_follows_a_change_each_time_is_no_crash() {
+    let snapshot = snapshot(vec![up("a:1", 600)]);
+    let gaps = [
+        gap("instance:a:1", "target_restarted", 300, Some(310)),
+        gap("instance:a:1", "target_restarted", 400, Some(410)),
+    ];
+    let crashed = run(&snapshot, &gaps);
+    let planned: Vec<Finding> = gaps
+        .into_iter()
+        .chain([change("agent restarted", 298), change("reboot", 397)])
+        .collect();
+    let restarted = run(&snapshot, &planned);
+    let died = |all: &[Hypothesis]| {
+        let found = all.iter().find(|h| h.signature == "target-died");
+        found.map_or(0.0, |h| h.score)
+    };
+    assert!(died(&crashed) >= ENOUGH, "{}", died(&crashed));
+    assert!(died(&restarted) < ENOUGH, "{}", died(&restarted));
+}
+
+#[test]
+fn slow_connects_of_a_histogram_are_tied_to_the_nat_by_its_counter_alone() {
+    let rising = series(
+        "node_nf_conntrack_stat_insert_failed",
+        &[("instance", "node:9100")],
+        |t| ((t - 200).clamp(0, 200) / 10) as f64,
+    );
+    let mut outliers = outliers();
+    outliers.cause = Some("unknown".to_owned());
+    let found = run(&snapshot(vec![rising]), &[outliers.clone()]);
+    assert_eq!(found[0].signature, "nat-drops-new-connections");
+    assert!(run(&snapshot(Vec::new()), &[outliers]).is_empty());
+}

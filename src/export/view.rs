@@ -88,6 +88,12 @@ impl<'a> View<'a> {
             );
         }
         match self.report.hypotheses.first() {
+            // A cause of a small part must not read as the cause of all.
+            Some(best) if best.score >= ENOUGH && best.coverage < 0.5 => format!(
+                "Most likely cause of a part ({:.0} %) of what was found: {}",
+                best.coverage * 100.0,
+                best.title
+            ),
             Some(best) if best.score >= ENOUGH => format!("Most likely cause: {}", best.title),
             Some(_) => {
                 "Nothing explains enough: no cause below is better than a possibility".to_owned()

@@ -32,7 +32,7 @@ impl Default for Limits {
             nesting: 4,
             input_bytes: 4 << 30,
             unpacked_bytes: 4 << 30,
-            ratio: 500,
+            ratio: 200,
             ratio_from_bytes: 64 << 20,
             sidecar_bytes: 64 << 20,
         }
