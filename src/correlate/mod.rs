@@ -12,6 +12,7 @@ mod changes;
 mod coincidence;
 mod conclude;
 mod matching;
+mod nearness;
 mod render;
 mod scene;
 pub mod signature;
