@@ -70,7 +70,9 @@ pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if !value.is_finite() {
         format!("{value}")
-    } else if value.fract() == 0.0 && magnitude < 1e15 {
+    } else if magnitude >= 1e15 {
+        format!("{value:.3e}")
+    } else if value.fract() == 0.0 {
         let grouped = crate::base::text::grouped(magnitude as u64);
         if value < 0.0 {
             format!("-{grouped}")
@@ -137,5 +139,14 @@ mod tests {
         assert_eq!(bytes(982_925_312.0), "937 MiB");
         assert_eq!(share(0.8805), "88.0 %");
         assert_eq!(number(4309.0), "4,309");
+        assert_eq!(number(-1234.5), "-1,235");
+    }
+
+    #[test]
+    fn numbers_of_any_size_have_words() {
+        assert_eq!(number(1e15), "1.000e15");
+        assert_eq!(number(-1e300), "-1.000e300");
+        assert_eq!(number(f64::INFINITY), "inf");
+        assert_eq!(number(1e-9), "1.00e-9");
     }
 }
