@@ -93,9 +93,33 @@ fn log10_sum(ln_first: f64, from: f64, ratio: impl Fn(f64) -> f64) -> f64 {
     ((ln_first + f64::ln(sum)) / std::f64::consts::LN_10).min(0.0)
 }
 
+/// The median distance of neighbours in `t`; `None` under two values.
+///
+/// Scrapes mostly keep their step to the nanosecond, so a step that more than half of the pairs have is looked for
+/// first: it is the median, whatever the others are.
+pub fn median_step(t: &[i64]) -> Option<i64> {
+    let steps = || t.windows(2).map(|w| w[1].saturating_sub(w[0]));
+    let first = steps().next()?;
+    let pairs = t.len() - 1;
+    if steps().filter(|step| *step == first).count() * 2 > pairs {
+        return Some(first);
+    }
+    let mut all: Vec<i64> = steps().collect();
+    Some(*all.select_nth_unstable(pairs / 2).1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_step_of_a_series_is_the_median_of_its_steps() {
+        assert_eq!(median_step(&[5]), None);
+        assert_eq!(median_step(&[0, 15, 30, 90, 105]), Some(15));
+        assert_eq!(median_step(&[0, 1, 3, 6, 10]), Some(3));
+        assert_eq!(median_step(&[0, 9, 10, 11, 12]), Some(1));
+        assert_eq!(median_step(&[i64::MIN, i64::MAX]), Some(i64::MAX));
+    }
 
     #[test]
     fn order_statistics() {

@@ -32,6 +32,14 @@ pub fn secs(value_s: f64) -> String {
         } else {
             format!("{} min {} s", whole / 60, whole % 60)
         }
+    } else if magnitude >= 259_200.0 {
+        // From three days on.
+        let hours = (value_s / 3_600.0).round() as i64;
+        if hours % 24 == 0 {
+            format!("{} d", hours / 24)
+        } else {
+            format!("{} d {} h", hours / 24, hours % 24)
+        }
     } else {
         let minutes = (value_s / 60.0).round() as i64;
         if minutes % 60 == 0 {
@@ -70,15 +78,16 @@ pub fn number(value: f64) -> String {
     let magnitude = value.abs();
     if !value.is_finite() {
         format!("{value}")
-    } else if magnitude >= 1e15 {
-        format!("{value:.3e}")
-    } else if value.fract() == 0.0 {
+    } else if value.fract() == 0.0 && magnitude < 1e15 {
         let grouped = crate::base::text::grouped(magnitude as u64);
         if value < 0.0 {
             format!("-{grouped}")
         } else {
             grouped
         }
+    } else if magnitude >= 1e15 {
+        // Beyond what is read digit by digit, and near where not every whole number has a value of its own (2^53).
+        format!("{value:.3e}")
     } else if magnitude >= 1_000.0 {
         number(value.round())
     } else if magnitude >= 100.0 {
@@ -139,14 +148,22 @@ mod tests {
         assert_eq!(bytes(982_925_312.0), "937 MiB");
         assert_eq!(share(0.8805), "88.0 %");
         assert_eq!(number(4309.0), "4,309");
-        assert_eq!(number(-1234.5), "-1,235");
+        assert_eq!(secs(30.0 * 86_400.0), "30 d");
+        assert_eq!(secs(266.0 * 3_600.0), "11 d 2 h");
     }
 
     #[test]
-    fn numbers_of_any_size_have_words() {
-        assert_eq!(number(1e15), "1.000e15");
-        assert_eq!(number(-1e300), "-1.000e300");
-        assert_eq!(number(f64::INFINITY), "inf");
-        assert_eq!(number(1e-9), "1.00e-9");
+    fn numbers_of_any_size_end() {
+        // Times in nanoseconds are such numbers.
+        assert_eq!(number(1.796_048_818e18), "1.796e18");
+        assert_eq!(number(-1e15), "-1.000e15");
+        assert_eq!(number(999_999_999_999_999.0), "999,999,999,999,999");
+        for exponent in -300..=300 {
+            for mantissa in [-9.99, -1.0, 1.0, 1.5, 9.999_999] {
+                let value = mantissa * 10f64.powi(exponent);
+                assert!(!number(value).is_empty());
+                assert!(!secs(value).is_empty() && !bytes(value).is_empty());
+            }
+        }
     }
 }

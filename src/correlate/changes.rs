@@ -22,23 +22,43 @@ pub(super) struct Candidate<'a> {
     pub(super) title: &'a str,
     /// Steps in the entity graph from what it names to what the symptom is about; `None` when it names nobody.
     pub(super) distance: Option<usize>,
-    /// Whether its words bear on the cause, by the signature's own list; `true` where there is no such list.
-    pub(super) bears: bool,
+    /// Whether its words bear on the cause, by the signature's own list; `None` where there is no such list.
+    pub(super) bears: Option<bool>,
+    /// Whether it is about something else: a thing that nothing here hangs on, or the roll-out of a thing that the
+    /// recordings do not know.
+    pub(super) is_elsewhere: bool,
 }
 
 impl Candidate<'_> {
     /// What a border at this change costs beyond the common price, in nats: the prior odds against it.
     fn price(&self) -> f64 {
-        let far = self
-            .distance
-            .map_or(0.0, |d| STEP_PRICE * d.min(FARTHEST) as f64);
-        far + if self.bears { 0.0 } else { WORDS_PRICE }
+        let steps = match self.distance {
+            _ if self.is_elsewhere => FARTHEST,
+            Some(steps) => steps.min(FARTHEST),
+            None => GROUND_STEPS,
+        };
+        let words = if self.bears == Some(false) {
+            WORDS_PRICE
+        } else {
+            0.0
+        };
+        STEP_PRICE * steps as f64 + words
+    }
+
+    /// Whether more than its time can tie it to the symptom. What is about something else, in words that do not bear on
+    /// the cause, is named so that nobody blames it, and is never a border.
+    fn is_tied(&self) -> bool {
+        !(self.is_elsewhere && self.bears == Some(false))
     }
 }
 
 /// What each step in the entity graph between a change and the symptom costs, in nats: two to one against it. A change of
-/// the thing itself, or of the ground that everything stands on (it names nobody), costs nothing.
+/// the thing itself costs nothing.
 const STEP_PRICE: f64 = std::f64::consts::LN_2;
+
+/// A change that names nobody may be of the ground that everything stands on: one step, so that of two changes that fit
+/// alike the one that names the thing itself is taken.
+const GROUND_STEPS: usize = 1;
 
 /// Steps from which on everything is equally far.
 pub(super) const FARTHEST: usize = 3;
@@ -91,7 +111,7 @@ fn best_borders(symptom: &Symptom, near: &[&Candidate<'_>]) -> Vec<usize> {
     let price = 0.5 * (symptom.bad().max(2) as f64).ln();
     // (index into `near`, bad and all trials before it)
     let mut edges: Vec<(usize, (u64, u64))> = Vec::new();
-    for (ix, candidate) in near.iter().enumerate() {
+    for (ix, candidate) in near.iter().enumerate().filter(|(_, c)| c.is_tied()) {
         let counts = symptom.counts_before(edge(candidate));
         match edges.last_mut() {
             Some((known, at)) if *at == counts => {
@@ -184,7 +204,15 @@ impl Fit<'_> {
             self.words(before),
             self.words(after)
         );
-        let (role, why) = if !self.borders.contains(&ix) {
+        let lasts = !self.symptom.is_observed && before.0 > 0 && after.0 > 0;
+        let (role, why) = if !self.near[ix].is_tied() {
+            let why = "only its time is near: it is about something that nothing here hangs on, and its words do not bear on such a cause";
+            (Role::Coincident, why.to_owned())
+        } else if lasts {
+            // Of a symptom that is known by its interval alone no change in strength can be seen.
+            let why = "the symptom was there before it and after it";
+            (Role::Coincident, why.to_owned())
+        } else if !self.borders.contains(&ix) {
             let first = self.symptom.extent().map_or(at, |(first, _)| first);
             let why = if at < first {
                 let early = units::secs(first.secs_since(at));
@@ -219,19 +247,33 @@ impl Fit<'_> {
             let (before, after) = self.split(around, self.edge(k));
             log_likelihood(before) + log_likelihood(after)
         };
-        let others: Vec<String> = (0..self.near.len())
-            .filter(|k| *k != ix && !self.borders.contains(k))
+        let others: Vec<usize> = (0..self.near.len())
+            .filter(|k| *k != ix && !self.borders.contains(k) && self.near[*k].is_tied())
             .filter(|k| self.near[*k].finding.start != self.near[ix].finding.start)
             .filter(|k| around.contains(self.edge(*k)) && fit_at(ix) - fit_at(*k) < CLOSE_NATS)
-            .map(|k| format!("“{}”", self.near[k].title))
             .collect();
-        if others.is_empty() || !self.symptom.is_observed {
-            return String::new();
+        let mut doubt = String::new();
+        if self.near[ix].is_elsewhere {
+            doubt.push_str(
+                "; only its time ties it to this: it is about something that nothing here hangs on",
+            );
         }
-        format!(
-            "; by the times alone it could as well be {}, which has less to do with such a cause",
-            join_and(&others)
-        )
+        if others.is_empty() || !self.symptom.is_observed {
+            return doubt;
+        }
+        let price = self.near[ix].price();
+        let less = if others.iter().all(|k| self.near[*k].price() > price) {
+            let verb = if others.len() == 1 { "has" } else { "have" };
+            format!(", which {verb} less to do with such a cause")
+        } else {
+            String::new()
+        };
+        let titles: Vec<String> = others
+            .iter()
+            .map(|k| format!("“{}”", self.near[*k].title))
+            .collect();
+        let titles = join_and(&titles);
+        doubt + &format!("; by the times alone it could as well be {titles}{less}")
     }
 
     fn words(&self, (bad, all): (u64, u64)) -> String {
@@ -291,7 +333,8 @@ mod tests {
                 finding: f,
                 title: "x",
                 distance: None,
-                bears: true,
+                bears: None,
+                is_elsewhere: false,
             })
             .collect();
         let window = TimeRange::new(
@@ -340,6 +383,51 @@ mod tests {
             .collect();
         let roles = roles_at(&symptom, &changes.iter().collect::<Vec<_>>());
         assert_eq!(roles.iter().filter(|r| **r == Role::Trigger).count(), 1);
+    }
+
+    fn role_of(
+        symptom: &Symptom,
+        change: &Finding,
+        is_elsewhere: bool,
+        bears: Option<bool>,
+    ) -> ChangeRole {
+        let window = TimeRange::new(
+            Timestamp::from_nanos(0),
+            Timestamp::from_nanos(450 * NANOS_PER_SEC),
+        );
+        let candidate = Candidate {
+            finding: change,
+            title: "x",
+            distance: None,
+            bears,
+            is_elsewhere,
+        };
+        roles(symptom, window, &[candidate]).remove(0)
+    }
+
+    #[test]
+    fn a_change_of_something_else_is_not_blamed_for_its_time() {
+        let symptom = symptom(&[(0, 80, 0), (80, 450, 160)]);
+        let change = change(79, "coffee machine");
+        let role = role_of(&symptom, &change, true, Some(false));
+        assert_eq!(role.role, Role::Coincident, "{}", role.why);
+        // Where no list of words is known it may be the trigger, and the doubt is said.
+        let role = role_of(&symptom, &change, true, None);
+        assert_eq!(role.role, Role::Trigger);
+        assert!(role.why.contains("only its time ties it"), "{}", role.why);
+        let role = role_of(&symptom, &change, false, Some(false));
+        assert_eq!(role.role, Role::Trigger);
+        assert!(!role.why.contains("only its time"), "{}", role.why);
+    }
+
+    #[test]
+    fn of_a_symptom_known_by_its_interval_nothing_in_its_midst_is_a_trigger() {
+        let mut symptom = symptom(&[(0, 80, 0), (80, 200, 1), (200, 210, 0), (210, 450, 1)]);
+        symptom.is_observed = false;
+        let role = role_of(&symptom, &change(205, "x"), false, None);
+        assert_eq!(role.role, Role::Coincident, "{}", role.why);
+        let role = role_of(&symptom, &change(79, "x"), false, None);
+        assert_eq!(role.role, Role::Trigger, "{}", role.why);
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Match<'_> {
                     .get(id)
                     .is_some_and(|(kind, _)| kind == EntityType::Instance)
             })
-            .map_or_else(|| entity.clone(), name);
+            .map_or_else(|| "HOST:PORT".to_owned(), name);
         Subject {
             entity,
             instance,
@@ -124,16 +124,25 @@ impl Match<'_> {
             .scene
             .changes
             .iter()
-            .map(|change| Candidate {
-                finding: change.finding,
-                title: change.title,
-                distance: (!change.names.is_empty()).then(|| {
+            .map(|change| {
+                let distance = (!change.names.is_empty()).then(|| {
                     let known = change.names.iter().filter_map(|id| steps.get(id.as_str()));
-                    known.min().copied().unwrap_or(changes::FARTHEST)
-                }),
-                bears: self.signature.bears.as_ref().is_none_or(|words| {
-                    words.is_match(change.title) || words.is_match(&change.finding.detail)
-                }),
+                    known.min().copied()
+                });
+                let is_unreached = match distance {
+                    Some(steps) => steps.is_none(),
+                    None => change.rolls_out,
+                };
+                Candidate {
+                    finding: change.finding,
+                    title: change.title,
+                    distance: distance.map(|steps| steps.unwrap_or(changes::FARTHEST)),
+                    bears: self.signature.bears.as_ref().map(|words| {
+                        words.is_match(change.title) || words.is_match(&change.finding.detail)
+                    }),
+                    is_elsewhere: is_unreached
+                        && !self.explained.contains(change.finding.id.as_str()),
+                }
             })
             .collect();
         changes::roles(symptom, self.scene.context.window, &candidates)

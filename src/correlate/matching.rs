@@ -22,6 +22,8 @@ use crate::model::pack::Role;
 const FOLLOW_SHARE: f64 = 0.05;
 /// Times of two inputs that differ by less than this, or by a tenth of the anchor's length, are taken as together.
 const SLACK_NANOS: i64 = 30 * NANOS_PER_SEC;
+/// Edges of findings are known to about this much.
+const EDGE_NANOS: i64 = 2 * NANOS_PER_SEC;
 /// What shows this much before a change can still follow it: clocks differ, and events are written down by people.
 const CHANGE_SLACK_NANOS: i64 = changes::CLOCK_SLACK_NANOS;
 /// Steps in the entity graph within which something is the same thing or a part of it.
@@ -253,7 +255,13 @@ impl<'a> Match<'a> {
                 continue;
             }
             let met = self.matching(clause, pool);
-            if let Some(best) = surest(&met) {
+            // What the thing itself does is named before what its neighbours do.
+            let own: Vec<&Finding> = met
+                .iter()
+                .copied()
+                .filter(|f| self.is_near(Near::Same, f))
+                .collect();
+            if let Some(best) = surest(&own).or_else(|| surest(&met)) {
                 self.log_odds += clause.weight * best.confidence;
                 self.take(clause, &met);
                 if !clause.text.is_empty() {
@@ -343,7 +351,9 @@ impl<'a> Match<'a> {
                 }
                 continue;
             }
-            for finding in self.matching(clause, pool).into_iter().take(MOST_AGAINST) {
+            let mut met = self.matching(clause, pool);
+            met.retain(|f| clause.when != When::Together || !self.was_over(f));
+            for finding in met.into_iter().take(MOST_AGAINST) {
                 self.log_odds -= clause.weight * finding.confidence;
                 let text = format!("{}: {}", finding.title, self.fill(&clause.text));
                 self.against.push(Against {
@@ -362,8 +372,14 @@ impl<'a> Match<'a> {
 
     /// Takes what else the cause explains, then says what began before it and is not explained.
     fn covers(&mut self, pools: &Pools<'a>) {
+        let has_entity = self.anchors.iter().any(|f| !f.entities.is_empty());
         for (clause, pool) in &pools.covers {
-            let met = self.matching(clause, pool);
+            let mut met = self.matching(clause, pool);
+            // What was over before the cause began is not its doing, and of what names nobody nothing says that it is.
+            met.retain(|f| {
+                let is_named = clause.near == Near::Any || !has_entity || !f.entities.is_empty();
+                is_named && !self.was_over(f)
+            });
             self.take(clause, &met);
         }
         let before = self.interval.start.plus_nanos(-self.slack_nanos());
@@ -397,6 +413,14 @@ impl<'a> Match<'a> {
             .filter(|f| self.is_timely(clause.when, f) && !self.anchor_ids.contains(f.id.as_str()))
             .filter(|f| self.is_near(clause.near, f))
             .collect()
+    }
+
+    /// Whether a finding had ended before the cause began.
+    fn was_over(&self, finding: &Finding) -> bool {
+        let begin = self.interval.start.plus_nanos(-EDGE_NANOS);
+        finding
+            .end
+            .is_some_and(|end| end.max(finding.onset) < begin)
     }
 
     fn slack_nanos(&self) -> i64 {
@@ -471,7 +495,8 @@ impl<'a> Match<'a> {
                     .or_else(|| f.number("count"))
                     .unwrap_or(0.0)
             };
-            (a.confidence + size(a)).total_cmp(&(b.confidence + size(b)))
+            let by_size = (a.confidence + size(a)).total_cmp(&(b.confidence + size(b)));
+            a.severity.cmp(&b.severity).then(by_size)
         });
         if let (false, Some(strongest)) = (clause.name.is_empty(), strongest) {
             self.named.insert(&clause.name, strongest);

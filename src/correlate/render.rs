@@ -41,7 +41,7 @@ pub(super) fn fill(template: &str, named: &Named<'_>, subject: &Subject) -> Stri
 pub(super) struct Subject {
     /// Its name.
     pub(super) entity: String,
-    /// The `host:port` that is scraped, or its name again.
+    /// The `host:port` that is scraped; where none is known, words to put one in place of.
     pub(super) instance: String,
     /// How many findings it explains beside its anchors.
     pub(super) effects: usize,

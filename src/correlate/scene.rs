@@ -1,6 +1,7 @@
 //! What every hypothesis is held against: the findings, who looked, and the changes with what each one names.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 use crate::correlate::weight;
 use crate::detect::{self, Context};
@@ -14,6 +15,8 @@ pub(super) struct Change<'a> {
     pub(super) title: &'a str,
     /// Ids of what it names, by its entities or in its words.
     pub(super) names: BTreeSet<String>,
+    /// Whether it says that some named thing was rolled out.
+    pub(super) rolls_out: bool,
 }
 
 /// All that a signature is held against.
@@ -68,8 +71,17 @@ impl<'a> Change<'a> {
             finding,
             title,
             names: finding.entities.iter().cloned().chain(mentioned).collect(),
+            rolls_out: rolls_out(title),
         }
     }
+}
+
+/// Whether a title says that some named thing was rolled out: `mail-frontend 4.0 rolled out`.
+fn rolls_out(title: &str) -> bool {
+    const NAME_AND_VERB: &str = r"(?i)\b[a-z][\w-]{2,}\s+(v?\d[\w.-]*\s+)?((was|is|were)\s+)?(rolled\s+(out|back)|roll-?out|roll-?back|deploy(ed|ment)?|released?)\b";
+    static PATTERN: OnceLock<Option<regex::Regex>> = OnceLock::new();
+    let pattern = PATTERN.get_or_init(|| regex::Regex::new(NAME_AND_VERB).ok());
+    pattern.as_ref().is_some_and(|re| re.is_match(title))
 }
 
 /// Whether a text holds a name as a whole word.
@@ -86,6 +98,25 @@ fn mentions(text: &str, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_roll_out_of_a_named_thing_is_told_from_other_changes() {
+        for title in [
+            "mail-frontend 4.0 rolled out",
+            "coffee-machine rollback",
+            "checkout v2.1 deployed",
+        ] {
+            assert!(rolls_out(title), "{title}");
+        }
+        for title in [
+            "push campaign sent",
+            "EXTERNALSNAT=true applied to aws-node",
+            "deploy v2",
+            "v2",
+        ] {
+            assert!(!rolls_out(title), "{title}");
+        }
+    }
 
     #[test]
     fn a_name_is_mentioned_only_as_a_whole_word() {

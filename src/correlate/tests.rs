@@ -282,6 +282,75 @@ fn nothing_found_means_nothing_blamed() {
     assert!(run(&snapshot(Vec::new()), &[change("deploy", 100)]).is_empty());
 }
 
+fn target_died(entity: &str) -> Vec<Finding> {
+    let mut gone = gap(entity, "connection_refused", 300, Some(400));
+    gone.entities.push("job:web".to_owned());
+    let mut slow = gap("instance:b:1", "scrape_timeout", 305, Some(390));
+    slow.entities.push("job:web".to_owned());
+    vec![gone, slow]
+}
+
+#[test]
+fn a_target_that_died_does_not_explain_another_of_its_job() {
+    let snapshot = snapshot(vec![up("a:1", 300), up("b:1", 305)]);
+    let findings = target_died("instance:a:1");
+    let found = run(&snapshot, &findings);
+    let died = found.iter().find(|h| h.signature == "target-died").unwrap();
+    assert_eq!(died.explains, [findings[0].id.clone()], "{died:#?}");
+}
+
+#[test]
+fn what_ended_before_a_cause_began_is_not_its_doing() {
+    let snapshot = snapshot(vec![up("a:1", 300), up("b:1", 305)]);
+    let mut findings = target_died("instance:a:1");
+    findings.push(finding(FindingKind::Spike, "instance:a:1", 380, Some(405)));
+    findings.push(gap("instance:p:1", "prometheus_restarted", 410, Some(440)));
+    let found = run(&snapshot, &findings);
+    let itself = found
+        .iter()
+        .find(|h| h.signature == "prometheus-itself")
+        .unwrap();
+    assert_eq!(itself.explains, [findings[3].id.clone()], "{itself:#?}");
+    assert!(itself.against.is_empty(), "{itself:#?}");
+}
+
+#[test]
+fn a_shift_of_what_names_nobody_is_not_claimed() {
+    let snapshot = snapshot(vec![up("a:1", 300)]);
+    let mut decoy = finding(FindingKind::LevelShift, "x", 301, None);
+    decoy.entities.clear();
+    let findings = [
+        gap("instance:a:1", "connection_refused", 300, None),
+        finding(FindingKind::LevelShift, "instance:a:1", 302, None),
+        decoy,
+    ];
+    let found = run(&snapshot, &findings);
+    assert_eq!(found[0].signature, "target-died");
+    assert!(found[0].explains.contains(&findings[1].id));
+    assert!(!found[0].explains.contains(&findings[2].id));
+}
+
+#[test]
+fn the_doing_of_the_thing_itself_is_named_first() {
+    let snapshot = snapshot(vec![up("a:1", 300), up("b:1", 900)]);
+    let lock = finding(FindingKind::LockContention, "instance:a:1", 400, Some(401))
+        .with("site", "prometheus.(*summary).Observe");
+    let mut neighbour = finding(FindingKind::Leak, "instance:b:1", 296, None);
+    neighbour.entities.push("job:web".to_owned());
+    neighbour.confidence = 0.95;
+    let mut own = finding(FindingKind::Leak, "instance:a:1", 297, None);
+    own.confidence = 0.8;
+    let findings = [
+        gap("instance:a:1", "scrape_timeout", 300, None),
+        lock,
+        own,
+        neighbour,
+    ];
+    let found = run(&snapshot, &findings);
+    let support = &found[0].support[0];
+    assert_eq!(support.finding.as_deref(), Some(findings[2].id.as_str()));
+}
+
 #[test]
 fn another_instance_of_the_same_job_is_not_the_same_thing() {
     let snapshot = snapshot(vec![

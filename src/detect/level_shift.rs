@@ -163,9 +163,10 @@ fn finding(snapshot: &Snapshot, signals: &Signals, group: &[Move]) -> Option<Fin
     } else {
         "fell"
     };
+    let name = groups::short_name(snapshot, series);
     let what = match lead.subject {
-        Subject::Gauge | Subject::Latency | Subject::Quantile => series.metric.to_string(),
-        Subject::Rate | Subject::Requests => format!("rate of {}", series.metric),
+        Subject::Gauge | Subject::Latency | Subject::Quantile => name,
+        Subject::Rate | Subject::Requests => format!("rate of {name}"),
     };
     // A factor of two is noticed; whether it hurts is for other findings to say.
     let factor = ratio.map_or(f64::INFINITY, f64::abs);
@@ -248,6 +249,19 @@ mod tests {
         assert!((found[0].number("ratio").unwrap() - 2.25).abs() < 0.1);
         assert_eq!(found[0].onset.nanos(), 1_900_000_000_000);
         assert!(found[0].confidence > 0.7);
+    }
+
+    #[test]
+    fn the_title_tells_series_of_one_metric_apart() {
+        let series = vec![
+            gauge("load", "a:1", step, 1),
+            gauge("load", "b:1", |_| 40.0, 2),
+            gauge("alone", "c:1", step, 3),
+        ];
+        let found = findings(&LevelShift, &snapshot(series));
+        let named = |start: &str| found.iter().any(|f| f.title.starts_with(start));
+        assert!(named("load (instance a:1) rose from "), "{found:#?}");
+        assert!(named("alone rose from "), "{found:#?}");
     }
 
     #[test]

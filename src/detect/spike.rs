@@ -144,9 +144,10 @@ fn finding(snapshot: &Snapshot, signals: &Signals, group: &[Move]) -> Option<Fin
         .with("series", group.len());
     let lasted = end.map_or(0.0, |end| end.secs_since(start));
     let is_high = lead.after > lead.before;
+    let name = groups::short_name(snapshot, series);
     let what = match lead.subject {
-        Subject::Gauge | Subject::Latency | Subject::Quantile => series.metric.to_string(),
-        Subject::Rate | Subject::Requests => format!("rate of {}", series.metric),
+        Subject::Gauge | Subject::Latency | Subject::Quantile => name,
+        Subject::Rate | Subject::Requests => format!("rate of {name}"),
     };
     let verb = if is_high { "rose" } else { "fell" };
     // A single sample is a mark; what lasts for several and doubles is noticed.

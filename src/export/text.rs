@@ -20,6 +20,9 @@ const FINDINGS_SHOWN: usize = 8;
 /// Lines of the timeline. What is left out is counted, the mildest first.
 const TIMELINE_SHOWN: usize = 40;
 
+/// Losses of inputs that are told; a folder of a hundred broken files is not read in a minute.
+const LOSSES_SHOWN: usize = 8;
+
 impl Exporter for Text {
     fn id(&self) -> &'static str {
         "text"
@@ -320,12 +323,22 @@ impl Page<'_> {
         self.title("Inputs");
         let line = self.view.inputs_line();
         self.wrapped(&line, "   ", "   ");
-        for input in self.view.damaged() {
-            for warning in input.warnings.iter().filter(|w| w.lossy) {
+        let damaged = self.view.damaged();
+        let losses: Vec<String> = damaged
+            .iter()
+            .flat_map(|i| i.warnings.iter().filter(|w| w.lossy).map(move |w| (i, w)))
+            .map(|(input, warning)| {
                 let at = warning.at.as_ref().map(|at| format!(" at {at}"));
-                let text = format!("{}{}: {}", input.path, at.unwrap_or_default(), warning.text);
-                self.wrapped(&text, "   ! ", "     ");
-            }
+                format!("{}{}: {}", input.path, at.unwrap_or_default(), warning.text)
+            })
+            .collect();
+        for text in losses.iter().take(LOSSES_SHOWN) {
+            self.wrapped(text, "   ! ", "     ");
+        }
+        if losses.len() > LOSSES_SHOWN {
+            let more = losses.len() - LOSSES_SHOWN;
+            let text = format!("and {more} more losses: `tailscope inspect` shows them");
+            self.wrapped(&text, "   ! ", "     ");
         }
         let remarkable = self.view.remarkable().len();
         if remarkable > 0 {
@@ -434,6 +447,45 @@ mod tests {
             .into_owned();
         assert_eq!(stripped, plain);
         assert_ne!(coloured, plain);
+    }
+
+    #[test]
+    fn a_window_beside_all_inputs_is_told_first() {
+        let mut example = Example::new();
+        for hour in ["01", "02"] {
+            let t = Timestamp::parse_rfc3339(&format!("2027-01-01T{hour}:00:00Z"));
+            if hour == "01" {
+                example.report.window.start = t;
+            } else {
+                example.report.window.end = t;
+            }
+        }
+        for input in &mut example.report.inputs {
+            input.start = Timestamp::parse_rfc3339("2026-11-30T14:28:00Z");
+            input.end = Timestamp::parse_rfc3339("2026-11-30T14:35:00Z");
+        }
+        let out = text(&example, &Options::default());
+        let first =
+            "Nothing that was read lies in the window: the inputs run from 2026-11-30 14:28:00 to";
+        assert!(out.starts_with(first), "{out}");
+    }
+
+    #[test]
+    fn of_many_losses_some_are_told_and_the_rest_counted() {
+        let mut example = Example::new();
+        let warning = crate::base::reporter::Warning {
+            code: "bad_row".to_owned(),
+            text: "not a number".to_owned(),
+            at: None,
+            lossy: true,
+        };
+        for input in &mut example.report.inputs {
+            input.warnings.clear();
+        }
+        example.report.inputs[0].warnings = vec![warning; LOSSES_SHOWN + 3];
+        let out = text(&example, &Options::default());
+        assert_eq!(out.matches("not a number").count(), LOSSES_SHOWN);
+        assert!(out.contains("and 3 more losses"), "{out}");
     }
 
     #[test]

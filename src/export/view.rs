@@ -82,6 +82,11 @@ impl<'a> View<'a> {
             .iter()
             .filter(|f| f.kind != FindingKind::Change && f.severity > Severity::Info)
             .count();
+        if let Some(covered) = self.beside_the_window() {
+            return format!(
+                "Nothing that was read lies in the window: the inputs run from {covered}"
+            );
+        }
         match self.report.hypotheses.first() {
             Some(best) if best.score >= ENOUGH => format!("Most likely cause: {}", best.title),
             Some(_) => {
@@ -93,6 +98,25 @@ impl<'a> View<'a> {
                 count(symptoms as u64, "finding", "findings")
             ),
         }
+    }
+
+    /// What the inputs cover, when none of it lies in the window.
+    fn beside_the_window(&self) -> Option<String> {
+        let (from, to) = (self.report.window.start?, self.report.window.end?);
+        let timed = || {
+            let inputs = self.report.inputs.iter();
+            inputs.filter_map(|i| Some((i.start?, i.end?)))
+        };
+        if timed().any(|(start, end)| start <= to && end >= from) {
+            return None;
+        }
+        let start = timed().map(|(start, _)| start).min()?;
+        let end = timed().map(|(_, end)| end).max()?;
+        Some(format!(
+            "{} to {} UTC",
+            day_and_clock(start),
+            day_and_clock(end)
+        ))
     }
 
     /// `2026-11-30 14:26:20 to 14:33:30 UTC (7 min 10 s)`.
@@ -165,10 +189,14 @@ impl<'a> View<'a> {
 
 /// The names of entities, without their types.
 pub(super) fn names(entities: &[String]) -> String {
-    let names: Vec<String> = entities
-        .iter()
-        .map(|id| plain(id.split_once(':').map_or(id.as_str(), |(_, name)| name)))
-        .collect();
+    let mut names: Vec<String> = Vec::new();
+    for id in entities {
+        let name = plain(id.split_once(':').map_or(id.as_str(), |(_, name)| name));
+        // A service and a job of one name are one name to a reader.
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     names.join(", ")
 }
 
@@ -238,6 +266,16 @@ mod tests {
         assert_eq!(wrap("aa bb cc", 7, "- ", "  "), "- aa bb\n  cc\n");
         assert_eq!(wrap("aaaaaaaaaa b", 5, "", ""), "aaaaaaaaaa\nb\n");
         assert_eq!(wrap("", 5, "- ", ""), "- \n");
+    }
+
+    #[test]
+    fn one_name_of_two_things_is_said_once() {
+        let ids = [
+            "service:gw".to_owned(),
+            "job:gw".to_owned(),
+            "pod:gw-1".to_owned(),
+        ];
+        assert_eq!(names(&ids), "gw, gw-1");
     }
 
     #[test]

@@ -116,6 +116,14 @@ fn by_json(head: &Head<'_>) -> Option<Known> {
             &["[].agentId", "[].eventTypeCode"],
             ("Pinpoint agent events", ""),
         ),
+        (
+            &["timestamp", "metricValues"],
+            ("a Pinpoint inspector chart", ""),
+        ),
+        (
+            &["timestamp", "metricValueGroups"],
+            ("a Pinpoint inspector chart", ""),
+        ),
         (&["__REALTIME_TIMESTAMP"], ("a systemd journal in JSON", "")),
         (&["items[].involvedObject"], ("Kubernetes events", "")),
         (&["items[].regarding"], ("Kubernetes events", "")),

@@ -4,6 +4,16 @@
 /// The elements of a list, each with whether it opens a new group (stands behind ` : `). Addresses of IPv6 and unix
 /// sockets hold `:` without spaces, so only the separators with their spaces count.
 pub(super) fn elements(list: &str) -> impl Iterator<Item = (&str, bool)> {
+    // Nearly every list has one element; setting up a search for strings costs more than looking for a blank.
+    let (one, many) = if list.bytes().any(|b| b == b' ') {
+        (None, Some(list))
+    } else {
+        (Some((list.trim(), false)), None)
+    };
+    one.into_iter().chain(many.into_iter().flat_map(split))
+}
+
+fn split(list: &str) -> impl Iterator<Item = (&str, bool)> {
     list.split(" : ").enumerate().flat_map(|(group, members)| {
         members
             .split(", ")

@@ -173,9 +173,7 @@ impl Series {
         if self.t.len() < 3 {
             return None;
         }
-        let mut deltas: Vec<i64> = self.t.windows(2).map(|w| w[1] - w[0]).collect();
-        let middle = deltas.len() / 2;
-        Some(*deltas.select_nth_unstable(middle).1)
+        crate::base::stats::median_step(&self.t)
     }
 }
 

@@ -24,7 +24,11 @@ const DISTINCT_SHARE: f64 = 0.5;
 /// The requests by time, each once, and how many records were a second one.
 pub(super) fn merge(requests: Vec<Request>) -> (Vec<Request>, u64) {
     let (named, nameless): (Vec<Request>, Vec<Request>) =
-        requests.into_iter().partition(|r| !r.request_id.is_empty());
+        if requests.iter().all(|r| !r.request_id.is_empty()) {
+            (requests, Vec::new())
+        } else {
+            requests.into_iter().partition(|r| !r.request_id.is_empty())
+        };
     let (mut kept, by_id) = merge_by_id(named);
     let (mut others, by_copy) = merge_copies(nameless);
     kept.append(&mut others);
@@ -32,44 +36,69 @@ pub(super) fn merge(requests: Vec<Request>) -> (Vec<Request>, u64) {
     (kept, by_id + by_copy)
 }
 
-/// A row and the inputs that it was merged from.
+/// A record that was kept, and the inputs that it was merged from.
 struct Row {
-    request: Request,
+    at: usize,
     inputs: Vec<InputIx>,
 }
 
-fn merge_by_id(requests: Vec<Request>) -> (Vec<Request>, u64) {
-    let mut rows: Vec<Row> = Vec::with_capacity(requests.len());
-    let mut by_id: BTreeMap<(Arc<str>, i64), Vec<usize>> = BTreeMap::new();
+fn merge_by_id(mut requests: Vec<Request>) -> (Vec<Request>, u64) {
+    let is_one_input = requests.windows(2).all(|w| w[0].input == w[1].input);
+    if is_one_input {
+        // No record is a twin of one of its own input.
+        return (requests, 0);
+    }
+    // The text log's second is the JSON log's millisecond rounded down: both come from one clock reading.
+    let second = |r: &Request| r.t.nanos().div_euclid(NANOS_PER_SEC);
+    let mut order: Vec<usize> = (0..requests.len()).collect();
+    let key = |at: usize| requests.get(at).map(|r| (second(r), r.request_id.as_ref()));
+    order.sort_by(|a, b| key(*a).cmp(&key(*b)).then(a.cmp(b)));
+    let groups: Vec<&[usize]> = order.chunk_by(|a, b| key(*a) == key(*b)).collect();
+    let groups: Vec<Vec<usize>> = groups
+        .into_iter()
+        .filter(|group| group.len() > 1)
+        .map(<[usize]>::to_vec)
+        .collect();
+    let mut is_twin_of_another = vec![false; requests.len()];
     let mut doubles = 0;
-    for request in requests {
-        // The text log's second is the JSON log's millisecond rounded down: both come from one clock reading.
-        let second = request.t.nanos().div_euclid(NANOS_PER_SEC);
-        let known = by_id
-            .entry((Arc::clone(&request.request_id), second))
-            .or_default();
-        let twin = known
-            .iter()
-            .copied()
-            .take(COMPARED_PER_ID)
-            .find(|at| rows.get(*at).is_some_and(|row| is_twin(row, &request)));
-        if let Some(row) = twin.and_then(|at| rows.get_mut(at)) {
+    for group in groups {
+        let mut rows: Vec<Row> = Vec::with_capacity(group.len());
+        for at in group {
+            let Some(request) = requests.get(at) else {
+                continue;
+            };
+            let input = request.input;
+            let twin = rows
+                .iter_mut()
+                .take(COMPARED_PER_ID)
+                .find(|row| is_twin(&requests, row, request));
+            let Some(row) = twin else {
+                let inputs = vec![input];
+                rows.push(Row { at, inputs });
+                continue;
+            };
             doubles += 1;
-            row.inputs.push(request.input);
-            join(&mut row.request, request);
-        } else {
-            known.push(rows.len());
-            let inputs = vec![request.input];
-            rows.push(Row { request, inputs });
+            row.inputs.push(input);
+            let request = request.clone();
+            if let Some(known) = requests.get_mut(row.at) {
+                join(known, request);
+            }
+            if let Some(slot) = is_twin_of_another.get_mut(at) {
+                *slot = true;
+            }
         }
     }
-    (rows.into_iter().map(|row| row.request).collect(), doubles)
+    let mut flags = is_twin_of_another.into_iter();
+    requests.retain(|_| !flags.next().unwrap_or(false));
+    (requests, doubles)
 }
 
 /// Whether a record is another one of the same request. An id that is handed on (`X-Request-ID`) names every hop of a
 /// request, and a proxy that is passed twice; those differ in what was asked, of whom, by whom, or how long it took.
-fn is_twin(row: &Row, other: &Request) -> bool {
-    let one = &row.request;
+fn is_twin(requests: &[Request], row: &Row, other: &Request) -> bool {
+    let Some(one) = requests.get(row.at) else {
+        return false;
+    };
     let agree = |a: &str, b: &str| a.is_empty() || b.is_empty() || a == b;
     let same_duration = match (one.duration_ms, other.duration_ms) {
         (Some(a), Some(b)) => (a - b).abs() < SAME_DURATION_MS,

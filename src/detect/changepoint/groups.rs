@@ -116,6 +116,32 @@ pub fn say(series: &Series, subject: Subject, value: f64) -> String {
     }
 }
 
+/// Labels that are told of in a title.
+const TOLD: usize = 3;
+
+/// A series in few words: its metric, and the labels that tell it from the other series of that metric.
+///
+/// `node_cpu_seconds_total (mode user)`; a timeline in which ten rows have one name cannot be read.
+pub fn short_name(snapshot: &Snapshot, series: &Series) -> String {
+    let of_metric = || {
+        snapshot
+            .metric(&series.metric)
+            .filter_map(|ix| snapshot.series.get(ix))
+    };
+    let told: Vec<String> = series
+        .labels
+        .iter()
+        .filter(|(name, value)| of_metric().any(|s| s.labels.get(name) != Some(*value)))
+        .take(TOLD)
+        .map(|(name, value)| format!("{name} {}", text::shorten(value, 48)))
+        .collect();
+    if told.is_empty() {
+        series.metric.to_string()
+    } else {
+        format!("{} ({})", series.metric, told.join(", "))
+    }
+}
+
 /// A sentence on the rest of a group, or nothing when there is none.
 pub fn others(snapshot: &Snapshot, group: &[Move]) -> String {
     let rest = group.get(1..).unwrap_or_default();

@@ -193,12 +193,9 @@ pub fn levels(v: &[f64], noise: Noise) -> Levels {
 /// A value that is not finite, a fall (a reset), a distance of more than 2.5 intervals (missed scrapes) and one of less
 /// than half an interval (late samples between others) give none.
 pub fn rates(t: &[i64], v: &[f64]) -> Vec<(i64, i64, f64)> {
-    let mut steps: Vec<i64> = t.windows(2).map(|w| w[1].saturating_sub(w[0])).collect();
-    if steps.is_empty() {
+    let Some(interval) = stats::median_step(t) else {
         return Vec::new();
-    }
-    let middle = steps.len() / 2;
-    let interval = *steps.select_nth_unstable(middle).1;
+    };
     let (shortest, longest) = (interval / 2, interval.saturating_mul(5) / 2);
     t.windows(2)
         .zip(v.windows(2))

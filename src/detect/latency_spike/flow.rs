@@ -90,13 +90,20 @@ impl Flow {
         order.sort_unstable();
         let mut flow = Self::default();
         let mut counts = vec![0.0; order.len() * bins.len()];
-        for (slice, (end, part, at)) in order.into_iter().enumerate() {
+        let rows = counts.chunks_exact_mut(bins.len().max(1));
+        for ((end, part, at), row) in order.into_iter().zip(rows) {
             let (Some(deltas), Some(places)) = (parts.get(part), places.get(part)) else {
                 continue;
             };
-            for (place, n) in places.iter().zip(deltas.row(at)) {
-                if let Some(cell) = counts.get_mut(slice * bins.len() + place) {
-                    *cell += n;
+            let own = deltas.row(at);
+            if own.len() == row.len() {
+                // As many bins as all parts together: the same ones.
+                row.copy_from_slice(own);
+            } else {
+                for (place, n) in places.iter().zip(own) {
+                    if let Some(cell) = row.get_mut(*place) {
+                        *cell += n;
+                    }
                 }
             }
             flow.start

@@ -1,5 +1,6 @@
 //! Series that are missing while the scrapes of their target go on: rows 15 to 18 of `prometheus.md` §2.6.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -263,6 +264,9 @@ impl<'t, 'a> Grid<'t, 'a> {
         let (Some(first), Some(last)) = (times.first(), times.last()) else {
             return Vec::new();
         };
+        // No interval of the target is shorter than this, so no shorter distance can be a hole.
+        let shortest = self.target.regimes.iter().map(|r| r.interval_nanos).min();
+        let harmless = GAP_FACTOR * shortest.unwrap_or(0).max(1) as f64;
         let mut found = Vec::new();
         let mut begin = *first;
         let mut push = |begin: i64, end: i64, to: Option<i64>| {
@@ -279,7 +283,8 @@ impl<'t, 'a> Grid<'t, 'a> {
         };
         for pair in times.windows(2) {
             let (from, to) = (pair[0], pair[1]);
-            let is_long = (to - from) as f64 > GAP_FACTOR * self.interval(from) as f64;
+            let distance = (to - from) as f64;
+            let is_long = distance > harmless && distance > GAP_FACTOR * self.interval(from) as f64;
             if is_long && self.of_sample(to).saturating_sub(self.after(from)) >= MIN_MISSED {
                 push(begin, from, Some(to));
                 begin = to;
@@ -395,7 +400,10 @@ impl<'t, 'a> Grid<'t, 'a> {
 ///
 /// `VictoriaMetrics` writes its markers as plain `NaN` (`prometheus.md` §1.5), so a `NaN` after a value and before a hole
 /// or the end counts as one; any other is a value.
-fn sample_times(series: &Series) -> Vec<i64> {
+fn sample_times(series: &Series) -> Cow<'_, [i64]> {
+    if series.histograms.is_empty() && !series.v.iter().any(|v| v.is_nan()) {
+        return Cow::Borrowed(&series.t);
+    }
     let mut times = Vec::with_capacity(series.t.len() + series.histograms.len());
     let usual = series.interval_nanos().unwrap_or(i64::MAX) as f64;
     for (ix, (t, v)) in series.t.iter().zip(&series.v).enumerate() {
@@ -414,7 +422,7 @@ fn sample_times(series: &Series) -> Vec<i64> {
         times.sort_unstable();
         times.dedup();
     }
-    times
+    Cow::Owned(times)
 }
 
 fn is_marked(series: &Series, from: i64, to: i64) -> bool {

@@ -187,6 +187,15 @@ pub(crate) fn slots(nanos: i64, interval: i64) -> u64 {
         .max(1)
 }
 
+/// As [`value_at`], looking first at the place `ix`: series about scrapes mostly have a sample for each of `up`.
+fn value_near(series: Option<&Series>, ix: usize, t: i64) -> Option<f64> {
+    let known = series?;
+    if known.t.get(ix) == Some(&t) {
+        return known.v.get(ix).copied().filter(|v| v.is_finite());
+    }
+    value_at(series, t)
+}
+
 /// The value of a series at exactly `t`.
 pub(crate) fn value_at(series: Option<&Series>, t: i64) -> Option<f64> {
     let series = series?;
@@ -301,9 +310,15 @@ fn target<'a>(
     let of = |map: &ByLabels<'a>| ups.iter().find_map(|(_, up)| map.get(&up.labels).copied());
     let (durations, scraped) = (of(&about.duration), of(&about.samples));
     let (kept, added, body) = (of(&about.kept), of(&about.added), of(&about.body));
-    let mut samples: BTreeMap<i64, f64> = BTreeMap::new();
+    let mut samples: Vec<(i64, f64)> = Vec::new();
     for (_, up) in ups {
         samples.extend(up.t.iter().copied().zip(up.v.iter().copied()));
+    }
+    if ups.len() > 1 {
+        // Of two values at one time the later variant's counts.
+        samples.reverse();
+        samples.sort_by_key(|(t, _)| *t);
+        samples.dedup_by_key(|(t, _)| *t);
     }
     let markers = samples
         .iter()
@@ -312,15 +327,16 @@ fn target<'a>(
         .collect();
     let scrapes: Vec<Scrape> = samples
         .into_iter()
-        .filter(|(_, v)| v.is_finite())
-        .map(|(t, v)| Scrape {
+        .enumerate()
+        .filter(|(_, (_, v))| v.is_finite())
+        .map(|(ix, (t, v))| Scrape {
             t,
             is_up: v > 0.5,
-            duration_s: value_at(durations, t),
-            samples: value_at(scraped, t),
-            kept: value_at(kept, t),
-            added: value_at(added, t),
-            body: value_at(body, t),
+            duration_s: value_near(durations, ix, t),
+            samples: value_near(scraped, ix, t),
+            kept: value_near(kept, ix, t),
+            added: value_near(added, ix, t),
+            body: value_near(body, ix, t),
         })
         .collect();
     let statuses: Vec<&TargetStatus> = snapshot

@@ -136,7 +136,7 @@ fn sum(context: &Context<'_>, owner: String, metric: &str, ixs: Vec<usize>) -> F
         ..Flow::default()
     };
     // For each pair of scrapes: the sum, and how many series have it. A series counts between its first and last pair.
-    let mut pairs: BTreeMap<(i64, i64), (f64, usize)> = BTreeMap::new();
+    let mut pairs: Vec<((i64, i64), f64)> = Vec::new();
     let mut lives: Vec<(i64, i64)> = Vec::new();
     for series in ixs.iter().filter_map(|ix| snapshot.series.get(*ix)) {
         let range = series.within(context.window);
@@ -148,11 +148,7 @@ fn sum(context: &Context<'_>, owner: String, metric: &str, ixs: Vec<usize>) -> F
         if let (Some(first), Some(last)) = (rates.first(), rates.last()) {
             lives.push((first.1, last.1));
         }
-        for (since, t, rate) in rates {
-            let pair = pairs.entry((t, since)).or_default();
-            pair.0 += rate;
-            pair.1 += 1;
-        }
+        pairs.extend(rates.iter().map(|(since, t, rate)| ((*t, *since), *rate)));
         flow.interval_nanos = flow
             .interval_nanos
             .max(series.interval_nanos().unwrap_or(0));
@@ -160,13 +156,19 @@ fn sum(context: &Context<'_>, owner: String, metric: &str, ixs: Vec<usize>) -> F
     lives.sort_unstable();
     let mut ends: Vec<i64> = lives.iter().map(|l| l.1).collect();
     ends.sort_unstable();
-    for ((t, since), (rate, count)) in pairs {
-        let begun = lives.partition_point(|(first, _)| *first <= t);
-        let ended = ends.partition_point(|last| *last < t);
-        if count == begun - ended {
-            flow.since.push(since);
-            flow.t.push(t);
-            flow.v.push(rate);
+    // A stable sort: rates of one pair are added in the order of the series.
+    pairs.sort_by_key(|(pair, _)| *pair);
+    for group in pairs.chunk_by(|a, b| a.0 == b.0) {
+        let Some(((t, since), _)) = group.first() else {
+            continue;
+        };
+        let begun = lives.partition_point(|(first, _)| first <= t);
+        let ended = ends.partition_point(|last| last < t);
+        if group.len() == begun - ended {
+            flow.since.push(*since);
+            flow.t.push(*t);
+            flow.v
+                .push(group.iter().fold(0.0, |sum, (_, rate)| sum + rate));
         }
     }
     flow.count_unit = if flow.interval_nanos > 0 {

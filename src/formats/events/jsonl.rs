@@ -44,6 +44,12 @@ impl Format for EventsJson {
                 Sniff::NOT_AT_ALL
             };
         }
+        if has(&["metricvalues", "metricvaluegroups"]) {
+            return Sniff::refused(
+                40,
+                "it is a chart of Pinpoint, which this version does not read",
+            );
+        }
         if keys.iter().any(|key| key.starts_with("__")) || has(&["log", "stream"]) {
             return Sniff::refused(40, "it is a log, not a list of what was changed");
         }
@@ -323,6 +329,8 @@ mod tests {
             r#"{"time":"2026-11-30T14:28:18Z","status":200,"uri":"/","message":"-"}"#,
             r#"[{"startsAt":"2026-11-30T14:28:18Z","labels":{},"annotations":{"summary":"x"}}]"#,
             r#"{"status":"success","data":{"resultType":"vector","result":[]}}"#,
+            r#"{"title":"heap","timestamp":[1796050280000],"metricValues":[{"fieldName":"used"}]}"#,
+            "{\n \"title\": \"errors\",\n \"timestamp\": [\n  1767225600000\n ],\n \"metricValueGroups\": []\n}",
             r#"{"log":"10.0.0.1 - -","stream":"stdout","time":"2026-11-30T14:28:18Z"}"#,
         ] {
             assert!(!matches!(sniff(text), Sniff::Yes(_)), "{text}");

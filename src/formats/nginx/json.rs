@@ -134,16 +134,37 @@ fn is_in_millis(bytes: &[u8], keys: &mut Keys) -> bool {
 
 /// What each key of a file means, looked up once.
 #[derive(Default)]
-struct Keys(BTreeMap<String, (Field, Unit)>);
+struct Keys {
+    known: BTreeMap<String, (Field, Unit)>,
+    /// The keys of the line before, in its order: the next line nearly always has the same.
+    before: Vec<(String, (Field, Unit))>,
+    /// Where in `before` the next key is expected.
+    next: usize,
+}
 
 impl Keys {
     fn of(&mut self, key: &str) -> (Field, Unit) {
-        if let Some(known) = self.0.get(key) {
+        let at = self.next;
+        self.next += 1;
+        if let Some((_, known)) = self.before.get(at).filter(|(k, _)| k == key) {
+            return *known;
+        }
+        let found = self.look_up(key);
+        if let Some(slot) = self.before.get_mut(at) {
+            *slot = (key.to_owned(), found);
+        } else if at < MAX_KEYS {
+            self.before.push((key.to_owned(), found));
+        }
+        found
+    }
+
+    fn look_up(&mut self, key: &str) -> (Field, Unit) {
+        if let Some(known) = self.known.get(key) {
             return *known;
         }
         let found = Field::of_name(key);
-        if self.0.len() < MAX_KEYS {
-            self.0.insert(key.to_owned(), found);
+        if self.known.len() < MAX_KEYS {
+            self.known.insert(key.to_owned(), found);
         }
         found
     }
@@ -157,6 +178,7 @@ impl Keys {
             )
         })?;
         let mut fields = Fields::new();
+        self.next = 0;
         self.take("", pairs, &mut fields, 0);
         Ok(fields)
     }

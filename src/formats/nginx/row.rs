@@ -22,19 +22,49 @@ const MAX_ATTEMPTS: usize = 1_000;
 
 /// The parts that repeat, each held once.
 #[derive(Debug)]
-pub(super) struct Interner(BTreeSet<Arc<str>>);
+pub(super) struct Interner {
+    known: BTreeSet<Arc<str>>,
+    /// The last text of each slot, so that what repeats from line to line is not searched for.
+    recent: Vec<Arc<str>>,
+}
+
+/// Slots of [`Interner::recent`]; a power of two. A line interns half a dozen texts, each of few values.
+const RECENT: usize = 256;
 
 impl Interner {
     pub(super) fn new() -> Self {
-        Self(BTreeSet::new())
+        Self {
+            known: BTreeSet::new(),
+            recent: vec![Arc::from(""); RECENT],
+        }
     }
 
     pub(super) fn get(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.0.get(text) {
+        // The ends of addresses and names tell them apart; FNV-1a over the last eight bytes and the length.
+        let mixed = text
+            .bytes()
+            .rev()
+            .take(8)
+            .fold(0x811c_9dc5u32 ^ text.len() as u32, |hash, byte| {
+                (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+            });
+        let slot = (mixed ^ (mixed >> 16)) as usize % RECENT;
+        if let Some(known) = self.recent.get(slot).filter(|known| known.as_ref() == text) {
+            return Arc::clone(known);
+        }
+        let found = self.look_up(text);
+        if let Some(recent) = self.recent.get_mut(slot) {
+            *recent = Arc::clone(&found);
+        }
+        found
+    }
+
+    fn look_up(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.known.get(text) {
             return Arc::clone(known);
         }
         let new: Arc<str> = Arc::from(text);
-        self.0.insert(Arc::clone(&new));
+        self.known.insert(Arc::clone(&new));
         new
     }
 }
@@ -218,13 +248,10 @@ impl<'h> Rows<'h> {
                 .any(|l| l.len() > 1 && l.len() != longest.len()),
         );
         let is_connect_logged = fields.has(Field::UpstreamConnect);
-        let at = |list: &[(&str, bool)], index: usize| {
-            list.get(index).map_or("", |(v, _)| *v).to_owned()
-        };
         let mut attempts = Vec::with_capacity(longest.len());
         for (index, (_, is_new_group)) in longest.iter().enumerate() {
             let time = |list: &[(&str, bool)], field: Field| {
-                self.millis(&at(list, index), fields.unit(field))
+                self.millis(at(list, index), fields.unit(field))
             };
             let (connect_ms, header_ms, response_ms) = (
                 time(&connect, Field::UpstreamConnect),
@@ -233,7 +260,7 @@ impl<'h> Rows<'h> {
             );
             let addr = at(&addr, index);
             attempts.push(Attempt {
-                addr: self.strings.get(if addr == "-" { "" } else { &addr }),
+                addr: self.strings.get(if addr == "-" { "" } else { addr }),
                 status: at(&status, index).parse().ok(),
                 connect_ms,
                 header_ms,
@@ -285,6 +312,11 @@ impl<'h> Rows<'h> {
     }
 }
 
+/// An element of a list; nothing where the list is shorter.
+fn at<'f>(list: &[(&'f str, bool)], index: usize) -> &'f str {
+    list.get(index).map_or("", |(text, _)| *text)
+}
+
 /// Method and path, from their own fields or from the request line.
 fn request_line<'f>(fields: &'f Fields<'_>, escape: Escape) -> (Cow<'f, str>, Cow<'f, str>) {
     let method = fields.get(Field::Method).unwrap_or("");
@@ -311,6 +343,9 @@ fn request_line<'f>(fields: &'f Fields<'_>, escape: Escape) -> (Cow<'f, str>, Co
 
 /// The trace id in what a header held: of X-Ray (`Root=1-…;Parent=…`), of W3C (`00-id-span-01`), or bare.
 fn trace_id(text: &str) -> &str {
+    if text.is_empty() {
+        return text;
+    }
     if let Some(root) = text
         .split([';', ','])
         .find_map(|part| part.trim().strip_prefix("Root="))

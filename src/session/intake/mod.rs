@@ -217,7 +217,7 @@ fn name_inputs(parts: &mut [Part]) {
 
 /// Inputs whose times lie further than this from all others are told of: no incident is recorded like that, clocks that
 /// are off and milliseconds taken for seconds are.
-const FAR_NANOS: i64 = 366 * 86_400 * 1_000_000_000;
+const FAR_NANOS: i64 = 180 * 86_400 * 1_000_000_000;
 
 /// The code of the warning that [`note_far_clocks`] gives.
 pub const FAR_CODE: &str = "far_from_others";
@@ -255,7 +255,7 @@ fn note_far_clocks(parts: &mut [Part]) {
             };
             part.input.warnings.push(Warning {
                 code: FAR_CODE.to_owned(),
-                text: "its times lie more than a year from those of the other inputs: a clock that is off, or milliseconds where seconds were due? It was read, and does not widen the window; use --from and --to to look there".to_owned(),
+                text: "its times lie more than half a year from those of the other inputs: a clock that is off, or milliseconds where seconds were due? It was read, and does not widen the window; use --from and --to to look there".to_owned(),
                 at: part.input.start.map(|t| t.to_rfc3339()),
                 lossy: false,
             });

@@ -436,6 +436,19 @@ fn a_clock_that_is_years_off_is_told() {
 }
 
 #[test]
+fn a_clock_that_is_one_year_off_is_told() {
+    let year_before = UP.replace("17960459", "17645099").replace("up", "old");
+    let f = folder(&[
+        ("a.json", UP.as_bytes()),
+        ("b.json", DOWN.as_bytes()),
+        ("old.json", year_before.as_bytes()),
+    ]);
+    let intake = read_folder(&f);
+    assert!(codes(input(&intake, "old.json")).contains(&FAR_CODE));
+    assert!(!codes(input(&intake, "a.json")).contains(&FAR_CODE));
+}
+
+#[test]
 fn the_window_nearest_to_the_root_counts() {
     let f = folder(&[
         ("a/window.json", br#"{"start": 1, "end": 2}"#),
