@@ -43,8 +43,8 @@ fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in plain(text).chars() {
         match c {
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '#' | '+' | '!' | '|'
-            | '~' => {
+            // Parentheses make no link while the brackets before them are escaped.
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '#' | '+' | '|' | '~' => {
                 out.push('\\');
                 out.push(c);
             }
@@ -380,7 +380,7 @@ mod tests {
     fn words_from_inputs_stay_words() {
         assert_eq!(
             escaped("a|b <img src=x> *x* [y](z)"),
-            "a\\|b &lt;img src=x&gt; \\*x\\* \\[y\\]\\(z\\)"
+            "a\\|b &lt;img src=x&gt; \\*x\\* \\[y\\](z)"
         );
         assert_eq!(code("a`b"), "`` a`b ``");
         assert_eq!(code_cell("a|b"), "`a\\|b`");
