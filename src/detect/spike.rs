@@ -30,7 +30,8 @@ impl Detector for Spike {
         "Gauges other than latencies, and rates of counters, that leave their level and come back to it (within 2 \
          deviations or a quarter of the height) after at most as many points as they spent before or after. Excursions \
          of 3 points and more are found as levels (see `level_shift`), shorter ones lie beyond 2 sqrt(2 ln(n m / 0.05)) \
-         robust deviations (two pairs of scrapes at least for a rate); a signal that does so more than 5 times in the window does it by habit. The height is at \
+         robust deviations (two pairs of scrapes at least for a rate); a signal that does so more than 5 times in the window does it by habit, \
+         and then only what is far above the rest is told. The height is at \
          least 6 deviations and half of the baseline. Series of one entity that move together are one finding. Silent \
          on latencies (`latency_spike`), failures (`error_burst`), falling request rates (`throughput_drop`). Not \
          enough: under 12 points in any series."

@@ -230,12 +230,27 @@ fn kind_by_name(series: &Series) -> MetricKind {
     } else if series.labels.get("quantile").is_some() {
         MetricKind::Summary
     } else if metric.ends_with("_sum") || metric.ends_with("_count") {
-        MetricKind::Counter
+        if falls_often(&series.v) {
+            MetricKind::Gauge
+        } else {
+            MetricKind::Counter
+        }
     } else if !series.histograms.is_empty() {
         MetricKind::Histogram
     } else {
         MetricKind::Unknown
     }
+}
+
+/// Whether values fall in more than a quarter of their moves, and more than five times. A counter falls by a restart
+/// only; two interleaved streams of one fall as often, and have no rate that could be taken.
+///
+/// `CloudWatch` calls its statistics of a minute `…_sum` and `…_count`; they come through exporters as gauges.
+fn falls_often(v: &[f64]) -> bool {
+    let moves =
+        |is_move: fn(f64, f64) -> bool| v.windows(2).filter(|w| is_move(w[0], w[1])).count();
+    let (fall, rise) = (moves(|a, b| b < a), moves(|a, b| b > a));
+    fall > 5 && fall * 4 > fall + rise
 }
 
 fn unit_by_name(metric: &str) -> &'static str {
@@ -501,6 +516,20 @@ mod tests {
             Some("presentationservice")
         );
         assert_eq!(service_of_upstream("10.0.0.1:80"), None);
+    }
+
+    #[test]
+    fn a_count_that_goes_up_and_down_is_no_counter() {
+        let kind = |v: &[f64]| {
+            let t: Vec<i64> = (0..60).collect();
+            let mut one = series(&t, v);
+            one.metric = Arc::from("aws_elb_request_count");
+            kind_by_name(&one)
+        };
+        let grows: Vec<f64> = (0..60).map(|i| f64::from(i % 20) * 3.0).collect();
+        assert_eq!(kind(&grows), MetricKind::Counter, "with two restarts");
+        let wobbles: Vec<f64> = (0..60).map(|i| f64::from(i * 7 % 11)).collect();
+        assert_eq!(kind(&wobbles), MetricKind::Gauge);
     }
 
     #[test]

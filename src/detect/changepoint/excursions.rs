@@ -9,6 +9,9 @@ use super::{Levels, MIN_SIDE, MIN_SIGMAS, Noise};
 const HABIT: usize = 5;
 /// Steps of raising the threshold, each by √2: eight make it 16 times as high.
 const RAISES: i32 = 8;
+/// Above that, an excursion of a signal that bursts by habit is news only when it is this many times as high as every
+/// burst that is none. Of heights with a tail as heavy as `P(X > x) = x^-2` the highest is so in one series of sixteen.
+const APART: f64 = 4.0;
 /// How near the old level counts as back, in parts of the excursion's height.
 const BACK: f64 = 0.25;
 
@@ -146,9 +149,10 @@ fn farthest(v: &[f64], range: Range<usize>, from: f64) -> Option<usize> {
 /// noise over all points of all series), doubled because the noise of telemetry has heavier tails, and not a habit.
 fn brief(v: &[f64], levels: &Levels, noise: Noise) -> Vec<Excursion> {
     let reach = 2.0 * noise.penalty(v.len()).sqrt();
+    let mut found = Vec::new();
     for raise in 0..RAISES {
         let threshold = reach * std::f64::consts::SQRT_2.powi(raise);
-        let found: Vec<Excursion> = levels
+        found = levels
             .parts
             .iter()
             .filter(|p| p.range.len() >= super::MIN_POINTS)
@@ -158,7 +162,25 @@ fn brief(v: &[f64], levels: &Levels, noise: Noise) -> Vec<Excursion> {
             return found;
         }
     }
-    Vec::new()
+    keep_apart(v, &mut found);
+    found
+}
+
+/// Of bursts by habit, the few that stand [`APART`] from the rest in their absolute height.
+fn keep_apart(v: &[f64], found: &mut Vec<Excursion>) {
+    let height = |e: &Excursion| v.get(e.peak).map_or(0.0, |x| (x - e.baseline).abs());
+    let mut heights: Vec<f64> = found.iter().map(height).collect();
+    heights.sort_by(|a, b| b.total_cmp(a));
+    let least = heights
+        .windows(2)
+        .take(HABIT)
+        .filter(|pair| pair[0] >= APART * pair[1])
+        .map(|pair| pair[0])
+        .next_back();
+    match least {
+        Some(least) => found.retain(|e| height(e) >= least),
+        None => found.clear(),
+    }
 }
 
 /// Runs of points beyond the threshold in one part; points with at most [`MIN_SIDE`] between them belong together.
@@ -220,6 +242,19 @@ mod tests {
             v[at] = 40.0;
         }
         assert!(of(&v).excursions.is_empty());
+    }
+
+    #[test]
+    fn what_towers_over_a_habit_of_bursts_is_news() {
+        let mut v = noise(400, 5);
+        for at in (20..400).step_by(30) {
+            v[at] = 4_000.0 + at as f64;
+        }
+        assert!(of(&v).excursions.is_empty());
+        v[207] = 60_000.0;
+        let found = of(&v).excursions;
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].peak, 207);
     }
 
     #[test]

@@ -81,8 +81,6 @@ pub struct Levels {
     pub parts: Vec<Part>,
     /// For each border between two parts: first and last index that the first point after it may have, and the score.
     pub borders: Vec<Border>,
-    /// First-order autocorrelation of the noise around the levels.
-    pub rho: f64,
     /// Candidates for borders that were not looked at, because the series has very many.
     pub unexamined: usize,
 }
@@ -181,7 +179,15 @@ pub fn levels(v: &[f64], noise: Noise) -> Levels {
     let penalty = noise.penalty(v.len());
     let resolution = split::resolution(v);
     let (mut cuts, left) = split::by_ranks(v, penalty);
-    let left_out = split::add_excursions(v, &mut cuts, resolution, noise);
+    let (left_out, undivided) = split::add_excursions(v, &mut cuts, resolution, noise);
+    if let Some(whole) = undivided {
+        // Nothing to prune, nothing to refine.
+        return Levels {
+            parts: vec![whole],
+            unexamined: left + left_out,
+            ..Levels::default()
+        };
+    }
     let mut levels = split::prune(v, cuts, resolution, noise, penalty);
     levels.unexamined = left + left_out;
     split::refine(v, &mut levels, resolution, noise);

@@ -266,7 +266,7 @@ impl<'t, 'a> Grid<'t, 'a> {
         };
         // No interval of the target is shorter than this, so no shorter distance can be a hole.
         let shortest = self.target.regimes.iter().map(|r| r.interval_nanos).min();
-        let harmless = GAP_FACTOR * shortest.unwrap_or(0).max(1) as f64;
+        let harmless = (GAP_FACTOR * shortest.unwrap_or(0).max(1) as f64) as i64;
         let mut found = Vec::new();
         let mut begin = *first;
         let mut push = |begin: i64, end: i64, to: Option<i64>| {
@@ -283,8 +283,10 @@ impl<'t, 'a> Grid<'t, 'a> {
         };
         for pair in times.windows(2) {
             let (from, to) = (pair[0], pair[1]);
-            let distance = (to - from) as f64;
-            let is_long = distance > harmless && distance > GAP_FACTOR * self.interval(from) as f64;
+            if to - from <= harmless {
+                continue;
+            }
+            let is_long = (to - from) as f64 > GAP_FACTOR * self.interval(from) as f64;
             if is_long && self.of_sample(to).saturating_sub(self.after(from)) >= MIN_MISSED {
                 push(begin, from, Some(to));
                 begin = to;
