@@ -166,7 +166,9 @@ fn table(answer: &Answer) -> String {
         push_line(&mut out, &line);
     }
     let rows = crate::base::text::count(answer.height() as u64, "row", "rows");
-    out.push_str(&format!("({rows})\n"));
+    out.push('(');
+    out.push_str(&rows);
+    out.push_str(")\n");
     out
 }
 
