@@ -18,4 +18,12 @@ pub mod session;
 
 pub mod export;
 
+pub mod engine;
+
+#[cfg(feature = "gui")]
+pub mod ui;
+
+#[cfg(feature = "gui")]
+pub mod app;
+
 pub mod cli;

@@ -75,7 +75,8 @@ impl Reading {
         )
     }
 
-    fn options(&self) -> Result<Options, CliError> {
+    /// How to read, for whoever reads later.
+    pub(super) fn options(&self) -> Result<Options, CliError> {
         Ok(Options {
             zone: self.zone()?,
             log_formats: self
@@ -177,7 +178,7 @@ fn tell(intake: &Intake, out: &mut Out) {
 }
 
 impl Span {
-    fn asked(&self, reading: &Reading) -> Result<Asked, CliError> {
+    pub(super) fn asked(&self, reading: &Reading) -> Result<Asked, CliError> {
         let zone = reading.zone()?;
         let time = |name: &str, text: &Option<String>| {
             let Some(text) = text else {

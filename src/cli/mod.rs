@@ -13,8 +13,12 @@ mod inspect;
 mod man;
 mod out;
 mod schema;
+#[cfg(feature = "gui")]
+mod screenshot;
 #[cfg(feature = "sql")]
 mod sql;
+#[cfg(feature = "gui")]
+mod window;
 
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -41,6 +45,8 @@ pub enum Exit {
     Nothing = 4,
     /// Done, but in part.
     Partial = 5,
+    /// The machine lacks something.
+    Lacks = 6,
 }
 
 const AFTER_HELP: &str = "\
@@ -51,6 +57,7 @@ Exit codes:
   4  an input is unreadable or unsafe, and nothing useful was left
   5  done, but in part: an input that was recognised failed or was cut short, or a file named on the command line could
      not be used; the report says which
+  6  the machine lacks something: a display, a driver; named with its package
 
 Times are RFC 3339 with an offset, an epoch in s, ms, µs or ns, `now-2h`, or a wall time with --tz.
 Nothing is sent anywhere: this version reads files only.";
@@ -67,9 +74,13 @@ Nothing is sent anywhere: this version reads files only.";
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Inputs to open in the window (this build has none: use `tailscope analyze`)
+    /// Inputs to open in the window
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: args::Reading,
+    #[command(flatten)]
+    span: args::Span,
     #[command(flatten)]
     common: Common,
 }
@@ -88,6 +99,9 @@ enum Command {
     Export(export::Export),
     /// Analyze for pipelines: the exit status says whether something is wrong
     Check(check::Check),
+    /// Draw the window into a PNG file, without a display
+    #[cfg(feature = "gui")]
+    Screenshot(screenshot::Screenshot),
     /// Print the JSON Schema of the report
     Schema(schema::Schema),
     /// Print a completion script for a shell
@@ -129,7 +143,7 @@ fn run(arguments: impl Iterator<Item = OsString>) -> Exit {
     let mut out = Out::standard(cli.common);
     let done = match cli.command {
         Some(command) => dispatch(command, &mut out),
-        None => Err(no_window(&cli.paths)),
+        None => window(cli.paths, &cli.reading, &cli.span),
     };
     match done {
         Ok(exit) => exit,
@@ -148,36 +162,41 @@ fn dispatch(command: Command, out: &mut Out) -> Result<Exit, CliError> {
         Command::Sql(command) => sql::run(&command, out),
         Command::Export(command) => export::run(&command, out),
         Command::Check(command) => check::run(&command, out),
+        #[cfg(feature = "gui")]
+        Command::Screenshot(command) => screenshot::run(&command, out),
         Command::Schema(command) => schema::run(&command, out),
         Command::Completions(command) => completions::run(&command, out),
         Command::Man(command) => man::run(&command, out),
     }
 }
 
-/// `tailscope PATH…` opens the window, which comes with a later version.
-fn no_window(paths: &[PathBuf]) -> CliError {
-    let error = CliError::usage("this build has no window");
-    let Some(first) = paths.first() else {
-        return error
-            .hint("`tailscope analyze PATH…` reads recordings and prints a report")
-            .hint("`tailscope --help` lists all commands");
-    };
-    let typed = first.to_string_lossy();
-    let close = Cli::command()
-        .get_subcommands()
-        .map(|c| c.get_name().to_owned())
-        .find(|name| !first.exists() && is_typo(&typed, name));
-    match close {
-        Some(name) => CliError::usage(format!("no command and no file is called {typed}"))
-            .hint(format!("did you mean `tailscope {name}`?")),
-        None => error.hint(format!(
-            "`tailscope analyze {}` reads it and prints a report",
-            paths
-                .iter()
-                .map(|p| p.to_string_lossy())
-                .collect::<Vec<_>>()
-                .join(" ")
-        )),
+/// `tailscope PATH…` opens the window. A word that is no file is more likely a mistyped command.
+fn window(
+    paths: Vec<PathBuf>,
+    reading: &args::Reading,
+    span: &args::Span,
+) -> Result<Exit, CliError> {
+    if let Some(first) = paths.first().filter(|p| !p.exists()) {
+        let typed = first.to_string_lossy();
+        let close = Cli::command()
+            .get_subcommands()
+            .map(|c| c.get_name().to_owned())
+            .find(|name| is_typo(&typed, name));
+        if let Some(name) = close {
+            return Err(
+                CliError::usage(format!("no command and no file is called {typed}"))
+                    .hint(format!("did you mean `tailscope {name}`?")),
+            );
+        }
+    }
+    #[cfg(feature = "gui")]
+    return window::open(paths, reading, span);
+    #[cfg(not(feature = "gui"))]
+    {
+        let _ = (reading, span);
+        Err(CliError::usage("this build has no window")
+            .hint("build with the default features, or use `tailscope analyze PATH…`")
+            .hint("`tailscope --help` lists all commands"))
     }
 }
 

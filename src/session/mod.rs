@@ -1,10 +1,17 @@
 //! The document: which inputs there are, and what was made of them.
 //!
-//! [`intake`] turns arguments into rows, [`analysis`] turns rows into a report. Outside crates that only this floor may
-//! name: `zip`, `tar`, `zstd`, `flate2`, `glob`.
+//! [`intake`] turns arguments into rows, [`analysis`] turns rows into a report; [`incident`] is both, as the window holds them,
+//! with its [`view`], the [`notes`] that a person made and the [`settings`]. Outside crates that only this floor may name:
+//! `zip`, `tar`, `zstd`, `flate2`, `glob`.
 
 pub mod analysis;
+pub mod incident;
 pub mod intake;
+pub mod notes;
+pub mod settings;
+pub mod target;
+pub mod undo;
+pub mod view;
 
 /// Why something could not be done at all.
 #[derive(Debug, thiserror::Error)]

@@ -14,3 +14,5 @@ mod floors;
 mod hostile;
 mod prom_cases;
 mod support;
+#[cfg(feature = "gui")]
+mod ui;

@@ -1,0 +1,5 @@
+# shell
+status-inputs = { $n ->
+    [one] { $n } input
+   *[other] { $n } inputs
+}

@@ -1,0 +1,2 @@
+# shell
+status-inputs = 입력 { $n }개

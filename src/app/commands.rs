@@ -1,0 +1,286 @@
+//! Every change of state: what panels and shortcuts ask for is carried out here and nowhere else.
+
+use crate::app::{App, Told};
+use crate::engine::load::Opening;
+use crate::session::settings::Settings;
+use crate::session::target::Target;
+use crate::session::view::{Drawer, LaneRow, Selection};
+use crate::ui::commands::CommandId;
+use crate::ui::request::{FocusEdit, LaneEdit, NoteEdit, Request, Setting};
+
+/// How long the person is told something, in seconds.
+const TOLD_S: f64 = 6.0;
+
+impl App {
+    /// Carries one wish out.
+    pub(super) fn carry_out(&mut self, ctx: &egui::Context, request: Request) {
+        match request {
+            Request::Command(id) => self.command(ctx, id),
+            Request::Open(paths) => self.open_paths(ctx, paths),
+            Request::CancelOpen => {
+                if let Some(load) = &self.load {
+                    load.cancel();
+                }
+            }
+            Request::Select(selection) => self.select(selection),
+            Request::Follow(target) => self.follow(&target),
+            Request::Pick(targets) => self.view.picked = targets,
+            Request::Range(range) => {
+                self.zooms.keep(&self.view.range);
+                self.view.range = range;
+            }
+            Request::Glide(range) => self.view.range = range,
+            Request::Cursor(cursor) => self.view.cursor = cursor,
+            Request::Measure(range) => self.view.measure = range,
+            Request::Lanes(edit) => self.edit_lanes(edit),
+            Request::Drawer(drawer) => {
+                self.view.drawer = drawer;
+                self.view.is_drawer_full &= drawer.is_some();
+            }
+            Request::DrawerFull(is_full) => self.view.is_drawer_full = is_full,
+            Request::Focus(edit) => self.edit_focus(edit),
+            Request::Note(edit) => self.edit_notes(edit),
+            Request::Set(setting) => {
+                self.set(setting);
+                self.follow_settings(ctx);
+            }
+            Request::Export(_) => {}
+            Request::Copy(text) => ctx.copy_text(text),
+            Request::Tell(text) => self.tell(ctx, text),
+        }
+    }
+
+    /// Tells the person something for a few seconds.
+    pub(super) fn tell(&mut self, ctx: &egui::Context, text: String) {
+        let until = ctx.input(|i| i.time) + TOLD_S;
+        self.messages.push(Told { text, until });
+        ctx.request_repaint_after_secs(TOLD_S as f32);
+    }
+
+    fn open_paths(&mut self, ctx: &egui::Context, paths: Vec<std::path::PathBuf>) {
+        self.close();
+        let opening = Opening {
+            paths,
+            options: self.opening.options.clone(),
+            ..Opening::default()
+        };
+        if let Err(error) = self.open(opening) {
+            self.tell(ctx, error.to_string());
+        }
+    }
+
+    fn close(&mut self) {
+        self.load = None;
+        self.progress = None;
+        self.incident = None;
+        self.edits.clear();
+        self.zooms.clear();
+        self.view = crate::session::view::View::default();
+        self.notes = crate::session::notes::Notes::default();
+        self.follow_selection();
+    }
+
+    fn keep(&mut self) {
+        self.edits.keep(&(self.view.clone(), self.notes.clone()));
+    }
+
+    fn select(&mut self, selection: Selection) {
+        self.view.selection = selection;
+        self.follow_selection();
+    }
+
+    /// Makes the highlight of what is picked.
+    pub(super) fn follow_selection(&mut self) {
+        self.highlight = crate::ui::frame::Highlight::default();
+    }
+
+    fn follow(&mut self, target: &Target) {
+        self.view.picked = vec![target.clone()];
+        let Some(incident) = &self.incident else {
+            return;
+        };
+        if let Some(t) = target.time(incident.snapshot()) {
+            self.view.cursor = Some(t);
+        }
+        match target {
+            Target::Span { span } => {
+                let trace = incident.snapshot().spans.get(*span);
+                self.view.focus.trace = trace.map(|s| s.trace_id.to_string());
+                self.view.focus.span = Some(*span);
+                self.view.drawer = Some(Drawer::Trace);
+            }
+            Target::Stack { profile, group } => {
+                self.view.focus.profile = Some(*profile);
+                self.view.focus.stack = *group;
+                self.view.drawer = Some(Drawer::Dump);
+            }
+            Target::Finding(id) => self.select(Selection::Finding(id.clone())),
+            _ => {}
+        }
+    }
+
+    fn edit_lanes(&mut self, edit: LaneEdit) {
+        if !matches!(edit, LaneEdit::Activate(_)) {
+            self.keep();
+        }
+        let lanes = &mut self.view.lanes;
+        match edit {
+            LaneEdit::Add(spec, at) => {
+                let at = at.unwrap_or(lanes.len()).min(lanes.len());
+                lanes.insert(at, LaneRow::new(spec));
+                self.view.active_lane = at;
+            }
+            LaneEdit::Remove(at) => {
+                if at < lanes.len() {
+                    lanes.remove(at);
+                }
+            }
+            LaneEdit::Move { from, to } => {
+                if from < lanes.len() && to < lanes.len() {
+                    let lane = lanes.remove(from);
+                    lanes.insert(to, lane);
+                    self.view.active_lane = to;
+                }
+            }
+            LaneEdit::Height(at, height) => {
+                if let Some(lane) = lanes.get_mut(at) {
+                    lane.height = Some(height);
+                }
+            }
+            LaneEdit::Collapse(at, is_collapsed) => {
+                if let Some(lane) = lanes.get_mut(at) {
+                    lane.is_collapsed = is_collapsed;
+                }
+            }
+            LaneEdit::Log(at, is_log) => {
+                if let Some(lane) = lanes.get_mut(at) {
+                    lane.is_log = Some(is_log);
+                }
+            }
+            LaneEdit::Overlay(at, selector) => {
+                if let Some(lane) = lanes.get_mut(at) {
+                    lane.spec.series.push(selector);
+                }
+            }
+            LaneEdit::Activate(at) => self.view.active_lane = at,
+            LaneEdit::All(all) => *lanes = all,
+        }
+        let last = self.view.lanes.len().saturating_sub(1);
+        self.view.active_lane = self.view.active_lane.min(last);
+    }
+
+    fn edit_focus(&mut self, edit: FocusEdit) {
+        let focus = &mut self.view.focus;
+        match edit {
+            FocusEdit::Trace(trace) => {
+                focus.trace = trace;
+                focus.span = None;
+            }
+            FocusEdit::Span(span) => focus.span = span,
+            FocusEdit::Profile(profile) => {
+                focus.profile = profile;
+                focus.stack = None;
+            }
+            FocusEdit::Stack(stack) => focus.stack = stack,
+            FocusEdit::Table(table, filter) => {
+                focus.table = Some(table);
+                focus.table_filter = filter;
+                focus.table_row = None;
+            }
+            FocusEdit::Row(row) => focus.table_row = row,
+        }
+    }
+
+    fn edit_notes(&mut self, edit: NoteEdit) {
+        self.keep();
+        let notes = &mut self.notes;
+        match edit {
+            NoteEdit::Pin(id, true) => {
+                notes.pinned.insert(id);
+            }
+            NoteEdit::Pin(id, false) => {
+                notes.pinned.remove(&id);
+            }
+            NoteEdit::Dismiss(id, Some(reason)) => {
+                notes.dismissed.insert(id, reason);
+            }
+            NoteEdit::Dismiss(id, None) => {
+                notes.dismissed.remove(&id);
+            }
+            NoteEdit::Comment(id, text) if text.trim().is_empty() => {
+                notes.comments.remove(&id);
+            }
+            NoteEdit::Comment(id, text) => {
+                notes.comments.insert(id, text);
+            }
+            NoteEdit::Judge(id, Some(verdict)) => {
+                notes.verdicts.insert(id, verdict);
+            }
+            NoteEdit::Judge(id, None) => {
+                notes.verdicts.remove(&id);
+            }
+            NoteEdit::AddEvent(event) => {
+                notes.events.push(event);
+                notes.events.sort();
+            }
+            NoteEdit::ChangeEvent(at, event) => {
+                if let Some(old) = notes.events.get_mut(at) {
+                    *old = event;
+                    notes.events.sort();
+                }
+            }
+            NoteEdit::RemoveEvent(at) => {
+                if at < notes.events.len() {
+                    notes.events.remove(at);
+                }
+            }
+            NoteEdit::Entry(id, Some(edit)) => {
+                notes.edits.insert(id, edit);
+            }
+            NoteEdit::Entry(id, None) => {
+                notes.edits.remove(&id);
+            }
+            NoteEdit::Summary(text) => notes.summary = text,
+        }
+    }
+
+    fn set(&mut self, setting: Setting) {
+        let settings: &mut Settings = &mut self.settings;
+        match setting {
+            Setting::Theme(theme) => settings.theme = theme,
+            Setting::Lang(lang) => settings.lang = lang,
+            Setting::Zone(zone) => settings.zone = zone,
+            Setting::SecondZone(zone) => settings.second_zone = zone,
+            Setting::Relative(is_relative) => settings.is_relative = is_relative,
+            Setting::ReducedMotion(is_reduced) => settings.is_motion_reduced = is_reduced,
+            Setting::Scale(scale) => settings.scale = scale.clamp(0.6, 3.0),
+            Setting::SideWidth(width) => settings.side_width = width,
+            Setting::DrawerHeight(height) => settings.drawer_height = height,
+            Setting::Sql(query) => {
+                settings.sql_history.retain(|q| *q != query);
+                settings.sql_history.insert(0, query);
+                settings.sql_history.truncate(100);
+            }
+        }
+    }
+
+    fn command(&mut self, ctx: &egui::Context, id: CommandId) {
+        match id {
+            CommandId::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
+            CommandId::Close => self.close(),
+            CommandId::Undo => {
+                let mut now = (self.view.clone(), self.notes.clone());
+                if self.edits.undo(&mut now) {
+                    (self.view, self.notes) = now;
+                }
+            }
+            CommandId::Redo => {
+                let mut now = (self.view.clone(), self.notes.clone());
+                if self.edits.redo(&mut now) {
+                    (self.view, self.notes) = now;
+                }
+            }
+            _ => {}
+        }
+    }
+}

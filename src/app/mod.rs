@@ -1,0 +1,197 @@
+//! The window's glue: [`logic`] takes in what workers did, [`commands`] changes state, [`ui`] lays the panels out. Nothing here
+//! computes; nothing here waits.
+//!
+//! Outside crates that only this floor may name: `eframe`, `egui_kittest` (which draws the real window without a display).
+
+pub mod commands;
+mod logic;
+pub mod run;
+pub mod shot;
+mod ui;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::base::time::Zone;
+use crate::engine::load::{Load, Opening, Progress};
+use crate::engine::pool::Pool;
+use crate::engine::{EngineError, Wake};
+use crate::session::incident::Incident;
+use crate::session::notes::Notes;
+use crate::session::settings::Settings;
+use crate::session::undo::History;
+use crate::session::view::{Selection, View};
+use crate::ui::frame::Highlight;
+use crate::ui::panels;
+use crate::ui::request::Request;
+use crate::ui::theme::Tokens;
+use crate::ui::timeline::Timeline;
+use crate::ui::words::Words;
+
+/// How the window starts.
+#[derive(Debug, Clone, Default)]
+pub struct Start {
+    /// What to open; the welcome page without.
+    pub opening: Opening,
+    /// What a person set at an earlier start.
+    pub settings: Settings,
+    /// Where state is kept between starts; `None` keeps nothing (tests, pictures).
+    pub state_folder: Option<PathBuf>,
+}
+
+/// The window.
+pub struct App {
+    pub(crate) opening: Opening,
+    pub(crate) load: Option<Load>,
+    pub(crate) progress: Option<Progress>,
+    pub(crate) incident: Option<Incident>,
+    pub(crate) view: View,
+    pub(crate) notes: Notes,
+    pub(crate) settings: Settings,
+    pub(crate) edits: History<(View, Notes)>,
+    pub(crate) zooms: History<crate::base::time::TimeRange>,
+    pub(crate) highlight: Highlight,
+    pub(crate) messages: Vec<Told>,
+    pub(crate) panels: Panels,
+    tokens: Tokens,
+    words: Words,
+    zone: Zone,
+    second_zone: Option<Zone>,
+    pool: Pool,
+    wake: Wake,
+    state_folder: Option<PathBuf>,
+    look: Option<Look>,
+    frames: u64,
+}
+
+/// What the person was told, until when (seconds of the window's clock).
+#[derive(Debug, Clone)]
+pub(crate) struct Told {
+    pub(crate) text: String,
+    pub(crate) until: f64,
+}
+
+/// What egui was last given of the settings.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Look {
+    theme: crate::session::settings::Theme,
+    scale: f32,
+    is_motion_reduced: bool,
+}
+
+/// Every panel, with what it remembers.
+#[derive(Debug, Default)]
+pub(crate) struct Panels {
+    pub(crate) timeline: Timeline,
+    pub(crate) findings: panels::findings::Findings,
+    pub(crate) trace: panels::trace::Trace,
+    pub(crate) dump: panels::dump::Dump,
+    pub(crate) table: panels::table::Table,
+    pub(crate) compare: panels::compare::Compare,
+    pub(crate) notes: panels::notes::Notes,
+    pub(crate) inputs: panels::inputs::Inputs,
+    pub(crate) palette: panels::palette::Palette,
+    pub(crate) start: panels::start::Start,
+}
+
+impl App {
+    /// Makes the window's state and starts reading what is to be opened.
+    pub fn new(ctx: &egui::Context, start: Start) -> Result<Self, EngineError> {
+        let waker = ctx.clone();
+        let wake: Wake = Arc::new(move || waker.request_repaint());
+        // One for lanes while another is busy; the analysis has its own threads.
+        let pool = Pool::new(2, Arc::clone(&wake))?;
+        let mut app = Self {
+            opening: Opening::default(),
+            load: None,
+            progress: None,
+            incident: None,
+            view: View::default(),
+            notes: Notes::default(),
+            tokens: Tokens::of(start.settings.theme),
+            words: Words::new(start.settings.lang),
+            zone: Zone::utc(),
+            second_zone: None,
+            settings: start.settings,
+            edits: History::default(),
+            zooms: History::default(),
+            highlight: Highlight::default(),
+            messages: Vec::new(),
+            panels: Panels::default(),
+            pool,
+            wake,
+            state_folder: start.state_folder,
+            look: None,
+            frames: 0,
+        };
+        crate::ui::theme::fonts(ctx);
+        app.follow_settings(ctx);
+        if !start.opening.paths.is_empty() {
+            app.open(start.opening)?;
+        }
+        Ok(app)
+    }
+
+    /// Opens something in place of what is open.
+    pub(crate) fn open(&mut self, opening: Opening) -> Result<(), EngineError> {
+        self.load = Some(Load::start(opening.clone(), Arc::clone(&self.wake))?);
+        self.progress = Some(Progress::default());
+        self.opening = opening;
+        Ok(())
+    }
+
+    /// Whether nothing is being read, analysed or prepared: what is on screen will not change by itself.
+    pub fn is_settled(&self) -> bool {
+        self.load.is_none() && self.pool.open() == 0
+    }
+
+    /// How many frames were drawn.
+    pub const fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// What is open.
+    pub const fn incident(&self) -> Option<&Incident> {
+        self.incident.as_ref()
+    }
+
+    /// What is shown.
+    pub const fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// What a person said.
+    pub const fn notes(&self) -> &Notes {
+        &self.notes
+    }
+
+    /// What a person set.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Words of the language.
+    pub const fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// Picks a hypothesis or a finding by id; `first` is the best hypothesis. Whether there is one.
+    pub fn pick(&mut self, ctx: &egui::Context, id: &str) -> bool {
+        let Some(incident) = &self.incident else {
+            return false;
+        };
+        let first = incident.hypotheses().first().filter(|_| id == "first");
+        let selection = match first.or_else(|| incident.hypothesis(id)) {
+            Some(hypothesis) => Selection::Hypothesis(hypothesis.id.clone()),
+            None if incident.finding(id).is_some() => Selection::Finding(id.to_owned()),
+            None => return false,
+        };
+        self.ask(ctx, Request::Select(selection));
+        true
+    }
+
+    /// Asks for something, as a panel would.
+    pub fn ask(&mut self, ctx: &egui::Context, request: Request) {
+        self.carry_out(ctx, request);
+    }
+}

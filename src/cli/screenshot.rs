@@ -1,0 +1,151 @@
+//! `tailscope screenshot`: draws the real window without a display.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::app::Start;
+use crate::app::shot::{Shot, picture};
+use crate::cli::Exit;
+use crate::cli::args::{Inputs, Span};
+use crate::cli::error::CliError;
+use crate::cli::out::Out;
+use crate::engine::load::Opening;
+use crate::session::settings::{Lang, Settings, Theme};
+use crate::session::view::Drawer;
+
+/// Arguments of `screenshot`.
+#[derive(Debug, Args)]
+pub(super) struct Screenshot {
+    #[command(flatten)]
+    inputs: Inputs,
+    #[command(flatten)]
+    span: Span,
+    /// The picture, a PNG file; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Width and height in points
+    #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = size)]
+    size: (u32, u32),
+    /// Pixels for each point
+    #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = scale)]
+    scale: f32,
+    /// Colours
+    #[arg(long, value_enum, default_value_t = ThemeName::Dark)]
+    theme: ThemeName,
+    /// Language
+    #[arg(long, value_enum, default_value_t = LangName::En)]
+    lang: LangName,
+    /// What lies open below the timeline
+    #[arg(long, value_enum, default_value_t = ViewName::Timeline)]
+    view: ViewName,
+    /// Pick a hypothesis or a finding, by id; `first` is the best hypothesis
+    #[arg(long, value_name = "ID")]
+    select: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ThemeName {
+    /// For the night
+    Dark,
+    /// For the day
+    Light,
+    /// As much contrast as there is
+    Contrast,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LangName {
+    /// English
+    En,
+    /// Korean
+    Ko,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ViewName {
+    /// The timeline alone
+    Timeline,
+    /// A trace
+    Trace,
+    /// Dumps and profiles
+    Dump,
+    /// Tables and SQL
+    Table,
+    /// Two windows or inputs
+    Compare,
+    /// The incident timeline and notes
+    Notes,
+    /// What was read
+    Inputs,
+}
+
+impl ViewName {
+    const fn drawer(self) -> Option<Drawer> {
+        match self {
+            Self::Timeline => None,
+            Self::Trace => Some(Drawer::Trace),
+            Self::Dump => Some(Drawer::Dump),
+            Self::Table => Some(Drawer::Table),
+            Self::Compare => Some(Drawer::Compare),
+            Self::Notes => Some(Drawer::Notes),
+            Self::Inputs => Some(Drawer::Inputs),
+        }
+    }
+}
+
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let parsed = text
+        .split_once(['x', 'X'])
+        .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
+    match parsed {
+        Some((w, h)) if (320..=7680).contains(&w) && (200..=4320).contains(&h) => Ok((w, h)),
+        Some(_) => Err("give a size from 320x200 to 7680x4320".to_owned()),
+        None => Err("give width and height, as in 1280x800".to_owned()),
+    }
+}
+
+fn scale(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(scale) if (0.5..=4.0).contains(&scale) => Ok(scale),
+        _ => Err("give a number from 0.5 to 4".to_owned()),
+    }
+}
+
+pub(super) fn run(command: &Screenshot, out: &mut Out) -> Result<Exit, CliError> {
+    let theme = match command.theme {
+        ThemeName::Dark => Theme::Dark,
+        ThemeName::Light => Theme::Light,
+        ThemeName::Contrast => Theme::Contrast,
+    };
+    let lang = match command.lang {
+        LangName::En => Lang::En,
+        LangName::Ko => Lang::Ko,
+    };
+    let (width, height) = command.size;
+    let shot = Shot {
+        start: Start {
+            opening: Opening {
+                paths: command.inputs.paths.clone(),
+                options: command.inputs.reading.options()?,
+                asked: command.span.asked(&command.inputs.reading)?,
+            },
+            settings: Settings {
+                theme,
+                lang,
+                ..Settings::default()
+            },
+            ..Start::default()
+        },
+        size: [width as f32, height as f32],
+        pixels_per_point: command.scale,
+        drawer: command.view.drawer(),
+        select: command.select.clone(),
+    };
+    let picture = picture(&shot).map_err(|e| {
+        CliError::new(Exit::Lacks, e.to_string())
+            .hint("Mesa's software drivers will do: install mesa-vulkan-drivers (or libegl1 and libgl1-mesa-dri)")
+    })?;
+    out.result(Some(&command.output), &picture)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,25 @@
+//! Work beside the window: named threads, jobs that can be cancelled, and messages back. Nothing in here knows who draws.
+//!
+//! [`pool`] runs short work (what a lane draws, the order of a table's rows); [`memo`] is how a frame asks for the result
+//! without waiting; [`load`] opens inputs. Live sources take their place here later.
+
+pub mod cancel;
+pub mod load;
+pub mod memo;
+pub mod pool;
+
+/// Why the engine could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The system gave no thread.
+    #[error("cannot start the thread {name}: {source}")]
+    Thread {
+        /// Its name.
+        name: String,
+        /// The system's own words.
+        source: std::io::Error,
+    },
+}
+
+/// Wakes whoever waits for results; the window asks for a frame.
+pub type Wake = std::sync::Arc<dyn Fn() + Send + Sync>;

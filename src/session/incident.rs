@@ -1,0 +1,49 @@
+//! What is open: the rows that were read so far and, once it is there, the report on them. Cheap to clone.
+
+use std::sync::Arc;
+
+use crate::model::finding::Finding;
+use crate::model::hypothesis::Hypothesis;
+use crate::model::report::Report;
+use crate::session::analysis::Document;
+use crate::store::Snapshot;
+
+/// One open incident.
+#[derive(Debug, Clone)]
+pub struct Incident {
+    /// The rows, with the window to look at.
+    pub document: Arc<Document>,
+    /// What the analysis says; `None` while it runs.
+    pub report: Option<Arc<Report>>,
+    /// Counts up whenever rows or report change; keys every cache of the window.
+    pub generation: u64,
+    /// Whether everything was read.
+    pub is_complete: bool,
+}
+
+impl Incident {
+    /// The rows.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.document.snapshot
+    }
+
+    /// All findings; none while the analysis runs.
+    pub fn findings(&self) -> &[Finding] {
+        self.report.as_ref().map_or(&[], |r| &r.findings)
+    }
+
+    /// All hypotheses, best first; none while the analysis runs.
+    pub fn hypotheses(&self) -> &[Hypothesis] {
+        self.report.as_ref().map_or(&[], |r| &r.hypotheses)
+    }
+
+    /// The finding of that id.
+    pub fn finding(&self, id: &str) -> Option<&Finding> {
+        self.findings().iter().find(|f| f.id == id)
+    }
+
+    /// The hypothesis of that id.
+    pub fn hypothesis(&self, id: &str) -> Option<&Hypothesis> {
+        self.hypotheses().iter().find(|h| h.id == id)
+    }
+}

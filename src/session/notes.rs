@@ -1,0 +1,62 @@
+//! What a person said of an incident: pins, dismissals, notes, verdicts, own events, edits of the timeline.
+//!
+//! Kept apart from the report, which is made by the machine and stays as it is; a verdict wins over the rank wherever both are
+//! shown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::base::time::Timestamp;
+
+/// What a person says of a hypothesis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It was the cause.
+    Confirmed,
+    /// It was not.
+    Refuted,
+}
+
+/// Something that a person put on the timeline.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OwnEvent {
+    /// When.
+    pub start: Timestamp,
+    /// Until when.
+    pub end: Option<Timestamp>,
+    /// One line.
+    pub title: String,
+    /// More.
+    pub text: String,
+}
+
+/// What a person changed of one entry of the timeline.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Edit {
+    /// Its new title.
+    pub title: Option<String>,
+    /// Whether it is left out.
+    pub is_hidden: bool,
+}
+
+/// Everything that a person said of one incident.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Notes {
+    /// Findings and hypotheses that stay on top, by id.
+    pub pinned: BTreeSet<String>,
+    /// Findings and hypotheses that were dismissed, with the reason.
+    pub dismissed: BTreeMap<String, String>,
+    /// Notes on findings and hypotheses, by id.
+    pub comments: BTreeMap<String, String>,
+    /// What a person says of hypotheses, by id.
+    pub verdicts: BTreeMap<String, Verdict>,
+    /// Events that were put on the timeline.
+    pub events: Vec<OwnEvent>,
+    /// Entries of the timeline that were edited, by the id of their finding.
+    pub edits: BTreeMap<String, Edit>,
+    /// The summary on top of the exported timeline.
+    pub summary: String,
+}

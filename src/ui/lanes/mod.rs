@@ -1,0 +1,140 @@
+//! Lanes: what can stand on the timeline. One file per kind, one line each in [`ALL`].
+//!
+//! A lane has two phases. [`LaneKind::prepare`] runs on a worker, reads the snapshot, and gives something small for one window at one
+//! resolution; [`Lane::paint`] draws that as one mesh and can query nothing. To add a kind: a file here with both, one line in
+//! [`ALL`], a word `lane-ID` in `lanes.ftl`.
+
+pub mod canvas;
+
+use std::fmt::Debug;
+
+use crate::base::time::{TimeRange, Timestamp};
+use crate::engine::cancel::Cancel;
+use crate::session::incident::Incident;
+use crate::session::target::Target;
+use crate::session::view::LaneSpec;
+use crate::ui::lanes::canvas::Canvas;
+
+/// Every kind, in order of the menu that adds one.
+pub const ALL: &[&dyn LaneKind] = &[];
+
+/// The kind of that id.
+pub fn by_id(id: &str) -> Option<&'static dyn LaneKind> {
+    ALL.iter().copied().find(|k| k.id() == id)
+}
+
+/// What `prepare` is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Query {
+    /// The time to prepare: wider than what is shown, so that a drag needs no new answer.
+    pub range: TimeRange,
+    /// Nanoseconds for each column: a power of two, at most what a pixel shows.
+    pub step_nanos: i64,
+}
+
+/// A lane that could be added, and how much it matters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    /// What to add.
+    pub spec: LaneSpec,
+    /// Its title, as the gutter shows it: data, not words (a metric, a service).
+    pub title: String,
+    /// The ids of its entities, for grouping and search.
+    pub entities: Vec<String>,
+    /// Place among the lanes that an incident opens with, small first; `None` is not among them.
+    pub opening_rank: Option<u32>,
+}
+
+/// One kind of lane.
+pub trait LaneKind: Sync {
+    /// Its id in saved views; `lane-ID` are its words.
+    fn id(&self) -> &'static str;
+    /// Height in points, when nobody set one.
+    fn height(&self) -> u16;
+    /// Whether values are logarithmic, when nobody said.
+    fn is_log(&self, _spec: &LaneSpec) -> bool {
+        false
+    }
+    /// Every lane of this kind that the data allow. Runs on a worker. The metric kind offers one for each metric name or group, not
+    /// one for each of 10,000 series; the search finds single series.
+    fn offers(&self, incident: &Incident) -> Vec<Offer>;
+    /// Makes what is drawn. Runs on a worker; asks `cancel` in long loops.
+    fn prepare(
+        &self,
+        spec: &LaneSpec,
+        incident: &Incident,
+        query: &Query,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Lane>, String>;
+}
+
+/// What the value axis of a lane shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValueAxis {
+    /// Smallest value on it.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+    /// The unit as the store names it (`seconds`, `bytes`, `ratio`, `ms`), or empty.
+    pub unit: String,
+}
+
+/// What a lane says at one instant, for the cursor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// What (a series' labels, a service).
+    pub name: String,
+    /// The value with its unit, or what stands there.
+    pub value: String,
+    /// Place of its colour in the theme's series; `None` for no colour.
+    pub colour: Option<usize>,
+    /// The sample, span or mark that was read.
+    pub target: Option<Target>,
+}
+
+/// Rows behind a lane: its twin as a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Twin {
+    /// Name of a table of `model::schema::TABLES`.
+    pub table: &'static str,
+    /// Text that its rows hold.
+    pub filter: String,
+}
+
+/// A lane, ready to be drawn for one window.
+pub trait Lane: Send + Sync + Debug {
+    /// One line of what it shows, for the gutter: how many series, at which resolution, what is missing or sampled.
+    fn note(&self) -> String {
+        String::new()
+    }
+    /// The value axis for what is shown; `None` for lanes without one.
+    fn values(&self, _shown: TimeRange) -> Option<ValueAxis> {
+        None
+    }
+    /// How tall it wants to be with that much in it (rows of findings); `None` is the height of its kind.
+    fn wanted_height(&self) -> Option<u16> {
+        None
+    }
+    /// Draws it: one mesh, and text where there is room.
+    fn paint(&self, canvas: &Canvas<'_>);
+    /// What it says at an instant.
+    fn read(&self, t: Timestamp) -> Vec<Reading>;
+    /// What lies under the pointer, the nearest within a few points.
+    fn pick(&self, canvas: &Canvas<'_>, pos: egui::Pos2) -> Option<Target>;
+    /// What lies in a box of the canvas.
+    fn pick_box(&self, _canvas: &Canvas<'_>, _area: egui::Rect) -> Vec<Target> {
+        Vec::new()
+    }
+    /// The next place to step to: a sample, a mark, a dot.
+    fn step(&self, from: Timestamp, is_forward: bool) -> Option<Timestamp>;
+    /// The next outlier: far from the rest of the lane.
+    fn outlier(&self, _from: Timestamp, _is_forward: bool) -> Option<Timestamp> {
+        None
+    }
+    /// Its rows as a table.
+    fn twin(&self) -> Option<Twin>;
+    /// What is measured over a range, as name and value: count, min, max, mean, slope.
+    fn measure(&self, _range: TimeRange) -> Vec<(String, String)> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,17 @@
+//! What was read, and what became of it.
+
+use egui::Ui;
+
+use crate::ui::frame::Frame;
+
+/// What it remembers between frames.
+#[derive(Debug, Default)]
+pub struct Inputs {}
+
+impl Inputs {
+    /// Draws it.
+    pub fn ui(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
+        let _ = frame;
+        ui.take_available_space();
+    }
+}

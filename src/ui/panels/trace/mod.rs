@@ -1,0 +1,17 @@
+//! One trace: waterfall, flame, critical path, attributes.
+
+use egui::Ui;
+
+use crate::ui::frame::Frame;
+
+/// What it remembers between frames.
+#[derive(Debug, Default)]
+pub struct Trace {}
+
+impl Trace {
+    /// Draws it.
+    pub fn ui(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
+        let _ = frame;
+        ui.take_available_space();
+    }
+}

@@ -1,0 +1,305 @@
+//! Words of the window in two languages, from `assets/locales`. A message without arguments is made once per language.
+
+use std::collections::BTreeMap;
+
+use fluent_bundle::concurrent::FluentBundle;
+use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
+
+use crate::session::settings::Lang;
+
+/// Name, English and Korean text of each file.
+const FILES: &[(&str, &str, &str)] = &[
+    (
+        "shell",
+        include_str!("../../assets/locales/en/shell.ftl"),
+        include_str!("../../assets/locales/ko/shell.ftl"),
+    ),
+    (
+        "commands",
+        include_str!("../../assets/locales/en/commands.ftl"),
+        include_str!("../../assets/locales/ko/commands.ftl"),
+    ),
+    (
+        "start",
+        include_str!("../../assets/locales/en/start.ftl"),
+        include_str!("../../assets/locales/ko/start.ftl"),
+    ),
+    (
+        "timeline",
+        include_str!("../../assets/locales/en/timeline.ftl"),
+        include_str!("../../assets/locales/ko/timeline.ftl"),
+    ),
+    (
+        "lanes",
+        include_str!("../../assets/locales/en/lanes.ftl"),
+        include_str!("../../assets/locales/ko/lanes.ftl"),
+    ),
+    (
+        "findings",
+        include_str!("../../assets/locales/en/findings.ftl"),
+        include_str!("../../assets/locales/ko/findings.ftl"),
+    ),
+    (
+        "trace",
+        include_str!("../../assets/locales/en/trace.ftl"),
+        include_str!("../../assets/locales/ko/trace.ftl"),
+    ),
+    (
+        "dump",
+        include_str!("../../assets/locales/en/dump.ftl"),
+        include_str!("../../assets/locales/ko/dump.ftl"),
+    ),
+    (
+        "table",
+        include_str!("../../assets/locales/en/table.ftl"),
+        include_str!("../../assets/locales/ko/table.ftl"),
+    ),
+    (
+        "compare",
+        include_str!("../../assets/locales/en/compare.ftl"),
+        include_str!("../../assets/locales/ko/compare.ftl"),
+    ),
+    (
+        "notes",
+        include_str!("../../assets/locales/en/notes.ftl"),
+        include_str!("../../assets/locales/ko/notes.ftl"),
+    ),
+];
+
+/// An argument of a message.
+#[derive(Debug, Clone)]
+pub enum Arg<'a> {
+    /// Text that is put in as it is.
+    Text(&'a str),
+    /// A number that chooses the plural form.
+    Number(f64),
+}
+
+impl<'a> From<&'a str> for Arg<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Arg<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<usize> for Arg<'_> {
+    fn from(number: usize) -> Self {
+        Self::Number(number as f64)
+    }
+}
+
+impl From<f64> for Arg<'_> {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+/// The words of one language.
+pub struct Words {
+    lang: Lang,
+    plain: BTreeMap<String, String>,
+    bundle: FluentBundle<FluentResource>,
+}
+
+impl std::fmt::Debug for Words {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Words")
+            .field("lang", &self.lang)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Words {
+    /// Reads the files of a language. A message that is broken is missing, which a test finds.
+    pub fn new(lang: Lang) -> Self {
+        let id: unic_langid::LanguageIdentifier = match lang {
+            Lang::En => Default::default(),
+            Lang::Ko => "ko".parse().unwrap_or_default(),
+        };
+        let mut bundle = FluentBundle::new_concurrent(vec![id]);
+        // Isolation marks are invisible in a browser and boxes in a font that lacks them.
+        bundle.set_use_isolating(false);
+        let mut ids = Vec::new();
+        for (_, en, ko) in FILES {
+            let text = match lang {
+                Lang::En => en,
+                Lang::Ko => ko,
+            };
+            ids.extend(ids_of(text).map(str::to_owned));
+            let resource = match FluentResource::try_new((*text).to_owned()) {
+                Ok(resource) | Err((resource, _)) => resource,
+            };
+            bundle.add_resource_overriding(resource);
+        }
+        let plain = ids
+            .into_iter()
+            .filter_map(|id| {
+                let pattern = bundle.get_message(&id)?.value()?;
+                let mut errors = Vec::new();
+                let text = bundle
+                    .format_pattern(pattern, None, &mut errors)
+                    .into_owned();
+                errors.is_empty().then_some((id, text))
+            })
+            .collect();
+        Self {
+            lang,
+            plain,
+            bundle,
+        }
+    }
+
+    /// Which language they are.
+    pub const fn lang(&self) -> Lang {
+        self.lang
+    }
+
+    /// A message without arguments; its key where there is none, so that nothing is ever blank.
+    pub fn text<'a>(&'a self, key: &'a str) -> &'a str {
+        self.plain.get(key).map_or(key, String::as_str)
+    }
+
+    /// Whether there is such a message.
+    pub fn has(&self, key: &str) -> bool {
+        self.bundle.has_message(key)
+    }
+
+    /// A message with arguments; its key where there is none.
+    pub fn with(&self, key: &str, args: &[(&str, Arg<'_>)]) -> String {
+        let Some(pattern) = self.bundle.get_message(key).and_then(|m| m.value()) else {
+            return key.to_owned();
+        };
+        let mut given = FluentArgs::with_capacity(args.len());
+        for (name, arg) in args {
+            let value = match arg {
+                Arg::Text(text) => FluentValue::from(*text),
+                Arg::Number(number) => FluentValue::from(*number),
+            };
+            given.set((*name).to_owned(), value);
+        }
+        let mut errors = Vec::new();
+        self.bundle
+            .format_pattern(pattern, Some(&given), &mut errors)
+            .into_owned()
+    }
+}
+
+/// The names of the messages of a file.
+fn ids_of(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let (id, _) = line.split_once('=')?;
+        let id = id.trim_end();
+        let is_id = id.starts_with(|c: char| c.is_ascii_alphabetic())
+            && id
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        is_id.then_some(id)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The `{ $name }`s of each message.
+    fn arguments(text: &str) -> BTreeMap<String, BTreeSet<String>> {
+        let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut current = String::new();
+        for line in text.lines() {
+            if let Some(id) = ids_of(line).next().filter(|_| !line.starts_with(' ')) {
+                id.clone_into(&mut current);
+                found.entry(current.clone()).or_default();
+            }
+            for piece in line.split('$').skip(1) {
+                let name: String = piece
+                    .chars()
+                    .take_while(|c| c.is_ascii_alphanumeric() || *c == '_' || *c == '-')
+                    .collect();
+                found.entry(current.clone()).or_default().insert(name);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn both_languages_have_the_same_messages_with_the_same_arguments() {
+        for (file, en, ko) in FILES {
+            let (en, ko) = (arguments(en), arguments(ko));
+            assert_eq!(
+                en.keys().collect::<Vec<_>>(),
+                ko.keys().collect::<Vec<_>>(),
+                "{file}.ftl"
+            );
+            for (id, names) in &en {
+                assert_eq!(Some(names), ko.get(id), "{file}.ftl: {id}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_file_is_sound_and_no_message_stands_twice() {
+        let mut seen = BTreeSet::new();
+        for (file, en, ko) in FILES {
+            for text in [en, ko] {
+                if let Err((_, errors)) = FluentResource::try_new((*text).to_owned()) {
+                    panic!("{file}.ftl: {errors:?}");
+                }
+            }
+            for id in ids_of(en) {
+                assert!(seen.insert(id), "{id} stands twice");
+            }
+        }
+    }
+
+    /// Every key that the code names must exist.
+    #[test]
+    fn every_word_that_is_used_exists() {
+        let words = Words::new(Lang::En);
+        let mut files = Vec::new();
+        collect(std::path::Path::new("src"), &mut files);
+        let call =
+            regex::Regex::new(r#"(?:words|w)\s*\.\s*(?:text|with)\(\s*"([a-z0-9-]+)""#).unwrap();
+        let mut used = 0;
+        for file in files {
+            let code = crate::base::fs::read(&file).unwrap();
+            for found in call.captures_iter(&String::from_utf8_lossy(&code)) {
+                used += 1;
+                assert!(
+                    words.has(&found[1]),
+                    "{}: no message {}",
+                    file.display(),
+                    &found[1]
+                );
+            }
+        }
+        assert!(used > 0);
+    }
+
+    fn collect(folder: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, files);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                files.push(path);
+            }
+        }
+    }
+
+    #[test]
+    fn arguments_are_put_in() {
+        for lang in Lang::ALL {
+            let words = Words::new(lang);
+            let text = words.with("status-inputs", &[("n", 3usize.into())]);
+            assert!(text.contains('3'), "{text}");
+            assert!(!text.contains('\u{2068}'));
+        }
+    }
+}
