@@ -203,6 +203,10 @@ impl Timeline {
         let wide = right - left;
         let one = text::line(&painter, &joined, text::small(), tokens.text_faint, wide);
         let spare = rows(y).saturating_sub(said.len().min(MOST));
+        // What is read at the cursor matters more than what the lane is.
+        if spare == 0 && !said.is_empty() {
+            return readings(&painter, frame, said, list(y + 1.0), rows(y + 1.0).min(MOST));
+        }
         let lines = if one.elided && !is_kind_said && spare >= 2 {
             vec![kind, note]
         } else {
@@ -241,31 +245,21 @@ fn readings(painter: &egui::Painter, frame: &Frame<'_>, said: &[Said], rect: Rec
     };
     for (row, one) in said.iter().take(shown).enumerate() {
         let y = rect.top() + (row as f32 + 0.5) * LINE;
-        let value = text::line(
-            painter,
-            &one.value,
-            text::digits(),
-            tokens.text,
-            rect.width() * 0.7,
-        );
-        let left = rect.right() - value.size().x;
-        painter.galley(pos2(left, y - value.size().y / 2.0), value, tokens.text);
         let mut x = rect.left();
         if let Some(colour) = one.colour {
             let dot = Rect::from_center_size(pos2(x + 3.0, y), vec2(6.0, 6.0));
             painter.rect_filled(dot, 2, tokens.series(colour));
             x += 11.0;
         }
-        let (name, _) = text::middle(
-            painter,
-            &one.name,
-            &text::small(),
-            tokens.text_dim,
-            left - x - 6.0,
-        );
-        if left - x > 14.0 {
-            painter.galley(pos2(x, y - name.size().y / 2.0), name, tokens.text_dim);
-        }
+        // A name keeps two fifths when the value is long, and gives the rest away when it is short.
+        let room = rect.right() - x;
+        let name = painter.layout_no_wrap(one.name.clone(), text::small(), tokens.text_dim);
+        let kept = name.size().x.min(room * 0.42) + 6.0;
+        let value = text::line(painter, &one.value, text::digits(), tokens.text, room - kept);
+        let left = rect.right() - value.size().x;
+        let (name, _) = text::middle(painter, &one.name, &text::small(), tokens.text_dim, left - x - 6.0);
+        painter.galley(pos2(left, y - value.size().y / 2.0), value, tokens.text);
+        painter.galley(pos2(x, y - name.size().y / 2.0), name, tokens.text_dim);
     }
     let rest = said.len().saturating_sub(shown);
     if rest > 0 && rows > 1 {

@@ -8,7 +8,7 @@ use crate::ui::frame::Frame;
 use crate::ui::lanes;
 use crate::ui::request::{LaneEdit, Request};
 use crate::ui::theme;
-use crate::ui::timeline::Timeline;
+use crate::ui::timeline::{Timeline, VALUES};
 use crate::ui::timeline::catalog::Catalog;
 use crate::ui::timeline::stage::Stage;
 
@@ -233,7 +233,7 @@ impl Timeline {
                 }
             }
         });
-        let middle = pos2(rect.left() + theme::GUTTER, rect.center().y);
+        let middle = pos2(rect.left() + theme::GUTTER + VALUES, rect.center().y);
         if is_looking {
             // Where lanes will stand, so that nothing jumps in from nowhere.
             for at in 0..3 {

@@ -17,6 +17,11 @@ pub(super) const fn digits() -> FontId {
     FontId::new(11.0, egui::FontFamily::Monospace)
 }
 
+/// Digits of value axes.
+pub(super) const fn ticks() -> FontId {
+    FontId::new(10.5, egui::FontFamily::Monospace)
+}
+
 /// Ordinary text.
 pub(super) const fn body() -> FontId {
     FontId::new(theme::BODY, egui::FontFamily::Proportional)
