@@ -86,8 +86,16 @@ fn incident(ui: &mut Ui, frame: &mut Frame<'_>, panels: &mut Panels, bar: shell:
         frame.settings.side_width,
         Setting::SideWidth,
     );
-    if let Some(drawer) = frame.view.drawer {
-        show_drawer(ui, frame, panels, drawer);
+    match frame.view.drawer {
+        Some(drawer) => show_drawer(ui, frame, panels, drawer),
+        // Only its tabs: they stand where they stand when it is open, less its height.
+        None => {
+            let look = flat.inner_margin(Margin::symmetric(8, 3));
+            Panel::bottom("drawer-tabs")
+                .exact_size(theme::ROW + 8.0)
+                .frame(look)
+                .show(ui, |ui| shell::drawer_head(ui, frame));
+        }
     }
     let ground = egui::Frame::new().fill(frame.tokens.ground);
     CentralPanel::default().frame(ground).show(ui, |ui| {

@@ -29,6 +29,9 @@ pub fn head(ui: &mut Ui, frame: &mut Frame<'_>) {
                 frame.ask(Request::Drawer(Some(drawer)));
             }
         }
+        if frame.view.drawer.is_none() {
+            return;
+        }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if icons::button(ui, Icon::Close, frame.words.text("drawer-close")).clicked() {
                 frame.ask(Request::Drawer(None));
@@ -44,5 +47,7 @@ pub fn head(ui: &mut Ui, frame: &mut Frame<'_>) {
             }
         });
     });
-    ui.separator();
+    if frame.view.drawer.is_some() {
+        ui.separator();
+    }
 }

@@ -4,7 +4,6 @@ use egui::{Align, Button, Layout, RichText, Ui};
 
 use crate::base::text::grouped;
 use crate::base::units;
-use crate::session::view::Drawer;
 use crate::ui::frame::Frame;
 use crate::ui::request::Request;
 
@@ -21,26 +20,11 @@ pub fn ui(ui: &mut Ui, frame: &mut Frame<'_>, status: Status) {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             right(ui, frame, status);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                tabs(ui, frame);
                 reading(ui, frame);
                 counts(ui, frame);
             });
         });
     });
-}
-
-/// The drawers, while none is open: they must be found without knowing a key.
-fn tabs(ui: &mut Ui, frame: &mut Frame<'_>) {
-    if frame.view.drawer.is_some() || frame.incident.is_none() {
-        return;
-    }
-    for drawer in Drawer::ALL {
-        let label = RichText::new(frame.words.text(super::drawer::word(drawer))).small();
-        if ui.add(Button::new(label).small().frame(false)).clicked() {
-            frame.ask(Request::Drawer(Some(drawer)));
-        }
-    }
-    ui.separator();
 }
 
 fn reading(ui: &mut Ui, frame: &mut Frame<'_>) {
