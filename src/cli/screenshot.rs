@@ -129,6 +129,7 @@ pub(super) fn run(command: &Screenshot, out: &mut Out) -> Result<Exit, CliError>
                 paths: command.inputs.paths.clone(),
                 options: command.inputs.reading.options()?,
                 asked: command.span.asked(&command.inputs.reading)?,
+                ..Opening::default()
             },
             settings: Settings {
                 theme,

@@ -52,7 +52,7 @@ pub struct Opening {
 pub enum Message {
     /// How far it has come.
     Progress(Progress),
-    /// Which incident it is, with what is kept of it. Comes just before its rows, when all of them were read.
+    /// Which incident it is, with what is kept of it. Comes just before its last rows.
     Known(Box<Known>),
     /// Rows to show; the report comes later.
     Rows(Incident),
@@ -182,9 +182,7 @@ impl Loader {
         }
         self.tell(Message::Progress(meter.analysing()));
         let rows = self.incident(intake, !is_cut);
-        if rows.is_complete
-            && let Some(store) = &self.opening.store
-        {
+        if let Some(store) = &self.opening.store {
             let known = store.known(&rows.snapshot().inputs, &self.opening.paths);
             self.tell(Message::Known(Box::new(known)));
         }

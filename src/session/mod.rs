@@ -2,14 +2,13 @@
 //!
 //! [`intake`] turns arguments into rows, [`analysis`] turns rows into a report; [`incident`] is both, as the window holds them,
 //! with its [`view`], the [`notes`] that a person made and the [`settings`]; [`state`] keeps those between starts. [`samples`]
-//! and [`listing`] look for what could be opened. Outside crates that only this floor may name: `zip`, `tar`, `zstd`, `flate2`,
+//! looks for incidents to try. Outside crates that only this floor may name: `zip`, `tar`, `zstd`, `flate2`,
 //! `glob`.
 
 pub mod analysis;
 mod fit;
 pub mod incident;
 pub mod intake;
-pub mod listing;
 pub mod notes;
 pub mod samples;
 pub mod settings;

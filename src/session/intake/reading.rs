@@ -261,3 +261,7 @@ fn bytes_of(batch: &Batch) -> usize {
         + rows(&batch.metadata)
         + rows(&batch.facts)
 }
+
+#[cfg(test)]
+#[path = "reading_tests.rs"]
+mod tests;
