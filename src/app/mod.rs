@@ -192,6 +192,16 @@ impl App {
         self.progress.as_ref()
     }
 
+    /// What the person is told now.
+    pub fn told(&self) -> impl Iterator<Item = &str> {
+        self.messages.iter().map(|told| told.text.as_str())
+    }
+
+    /// Why nothing useful was in what was opened last, one line for each input.
+    pub fn start_failure(&self) -> Option<&[String]> {
+        self.panels.start.failure()
+    }
+
     /// What is open.
     pub const fn incident(&self) -> Option<&Incident> {
         self.incident.as_ref()

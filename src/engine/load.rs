@@ -15,6 +15,7 @@ use crate::engine::cancel::Cancel;
 use crate::engine::meter::Meter;
 pub use crate::engine::meter::{InputProgress, Progress};
 use crate::engine::{EngineError, Wake};
+use crate::model::input::{Counts, Input};
 use crate::session::analysis::{Asked, Document};
 use crate::session::incident::Incident;
 use crate::session::intake::{Intake, Options, Reading};
@@ -138,6 +139,33 @@ fn next_generation() -> u64 {
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
+/// Whether there is anything to show. What was recognised and is empty, or was cut off before its first row, is not.
+fn has_rows(intake: &Intake) -> bool {
+    intake.parts.iter().any(|(input, batch)| {
+        input.counts != Counts::default()
+            || !(batch.edges.is_empty()
+                && batch.targets.is_empty()
+                && batch.metadata.is_empty()
+                && batch.facts.is_empty())
+    })
+}
+
+/// Why nothing came of an input; first whether it is merely something else.
+fn reason(input: &Input) -> (bool, String) {
+    let path = &input.path;
+    let lost = input.warnings.iter().find(|w| w.lossy);
+    let Some(warning) = lost.or_else(|| input.warnings.first()) else {
+        let text = format!(
+            "{path}: read as {}, and nothing is in it; ask for a longer time, or check the query",
+            input.format
+        );
+        return (false, text);
+    };
+    let at = warning.at.as_ref().map(|at| format!(" at {at}"));
+    let at = at.unwrap_or_default();
+    (!warning.lossy, format!("{path}{at}: {}", warning.text))
+}
+
 struct Loader {
     opening: Opening,
     wishes: Wishes,
@@ -173,11 +201,11 @@ impl Loader {
         let intake = self.read(&pool, &meter);
         let is_cut = intake.is_cut;
         if self.wishes.abandon.is_cancelled()
-            || (is_cut && (!intake.is_useful || self.opening.is_reload))
+            || (is_cut && (!has_rows(&intake) || self.opening.is_reload))
         {
             return Message::Cancelled;
         }
-        if !intake.is_useful {
+        if !has_rows(&intake) {
             return Message::Nothing(self.reasons(&intake));
         }
         self.tell(Message::Progress(meter.analysing()));
@@ -228,7 +256,7 @@ impl Loader {
             if now < next_preview || self.opening.is_reload {
                 continue;
             }
-            if let Some(intake) = reading.so_far(PREVIEW_BYTES).filter(|i| i.is_useful) {
+            if let Some(intake) = reading.so_far(PREVIEW_BYTES).filter(has_rows) {
                 let preview = self.incident(intake, false);
                 self.tell(Message::Rows(preview));
             }
@@ -263,15 +291,7 @@ impl Loader {
         let mut lines: Vec<(bool, String)> = intake
             .parts
             .iter()
-            .filter_map(|(input, _)| {
-                let warning = input.warnings.first()?;
-                let at = warning.at.as_ref().map(|at| format!(" at {at}"));
-                let at = at.unwrap_or_default();
-                Some((
-                    !warning.lossy,
-                    format!("{}{at}: {}", input.path, warning.text),
-                ))
-            })
+            .map(|(input, _)| reason(input))
             .collect();
         lines.sort();
         let more = lines.len().saturating_sub(REASONS);
@@ -285,3 +305,7 @@ impl Loader {
         lines
     }
 }
+
+#[cfg(test)]
+#[path = "load_tests.rs"]
+mod tests;

@@ -361,3 +361,59 @@ pub(super) fn too_large(limit: u64) -> Problem {
 pub(super) fn size(bytes: u64) -> String {
     crate::base::units::bytes(bytes as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::repeat;
+
+    use super::*;
+    use crate::session::intake::Unwatched;
+
+    /// Reads on, and fails when more is read than anybody needs.
+    struct Meagre<R>(R, u64);
+
+    impl<R: Read> Read for Meagre<R> {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            let came = self.0.read(into)?;
+            self.1 = self.1.checked_sub(came as u64).expect("too much was read");
+            Ok(came)
+        }
+    }
+
+    fn unpacked(mut from: impl Read) -> Result<Unpacked, Cut> {
+        let limits = Limits::default();
+        unpack(&mut from, 1 << 30, &limits, Desk::new(&Unwatched, "x"))
+    }
+
+    #[test]
+    fn what_begins_like_nothing_is_not_unpacked() {
+        let head = unpacked(Meagre(repeat(0), 2 * HEAD_BYTES as u64)).unwrap();
+        assert!(matches!(head, Unpacked::Head(bytes) if bytes.len() == HEAD_BYTES + 1));
+    }
+
+    #[test]
+    fn text_is_unpacked_whole_and_blanks_are_not_kept() {
+        let text = "a line that a log format may match, given by hand\n".repeat(5000);
+        let whole = unpacked(text.as_bytes()).unwrap();
+        assert!(matches!(whole, Unpacked::Whole(bytes) if bytes == text.as_bytes()));
+        let blanks = unpacked(repeat(b' ').take(3 * BLOCK + 7)).unwrap();
+        assert!(matches!(blanks, Unpacked::Head(bytes) if bytes.len() == HEAD_BYTES + 1));
+        let limits = Limits {
+            input_bytes: 5 * BLOCK,
+            ..Limits::default()
+        };
+        let desk = Desk::new(&Unwatched, "x");
+        let endless = unpack(&mut repeat(b' '), 1 << 30, &limits, desk);
+        assert!(matches!(endless, Err(Cut::Limit)));
+    }
+
+    #[test]
+    fn a_limit_is_met_to_the_byte() {
+        for (length, is_over) in [(0, false), (9, false), (10, false), (11, true), (999, true)] {
+            let mut bytes = Vec::new();
+            let end = pump(&mut repeat(1).take(length), &mut bytes, 10, |_| true);
+            assert_eq!(matches!(end, Err(Cut::Limit)), is_over, "{length}");
+            assert_eq!(end.is_ok(), !is_over, "{length}");
+        }
+    }
+}
