@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::PathBuf;
 
 use crate::base::time::Zone;
 use crate::engine::load::Progress;
@@ -40,6 +41,8 @@ pub struct Frame<'a> {
     pub zone: &'a Zone,
     /// Zone of the second axis.
     pub second_zone: Option<&'a Zone>,
+    /// Where sample incidents may lie.
+    pub sample_places: &'a [PathBuf],
     /// Threads for what takes longer than a frame.
     pub pool: &'a Pool,
     /// What is wanted.
