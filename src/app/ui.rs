@@ -8,6 +8,7 @@ use crate::ui::theme;
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         self.drain(ctx);
+        self.follow_links();
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
@@ -21,6 +22,7 @@ impl eframe::App for App {
             notes: &self.notes,
             settings: &self.settings,
             highlight: &self.highlight,
+            links: self.linked.links(self.incident.as_ref()),
             progress: self.progress.as_ref(),
             tokens: &self.tokens,
             words: &self.words,
