@@ -336,7 +336,7 @@ findings-detail-load_run = { $tps_mean } TPS, 평균 { $mean_ms }, 오류 { $err
 findings-detail-run_regression = 앞선 시험 대비: TPS × { $tps_ratio }, 평균 × { $mean_ratio }, p99 × { $p99_ratio }(p { $p_value }).
 findings-detail-log_backpressure = { $unit }의 로그 메시지 { $suppressed }건이 로그 경로에서 버려지거나 제한되었습니다.
 findings-detail-counter_reset = { $who }의 카운터가 줄었습니다. 줄어든 뒤의 값은 { $at_value }입니다.
-findings-detail-change = { $t }: { $what }.
+findings-detail-change = { $t }에 변경됨: { $what }.
 
 # resources
 findings-resource-memory = 메모리
