@@ -6,6 +6,8 @@
 pub mod commands;
 mod keys;
 mod keep;
+mod follow;
+mod judging;
 mod logic;
 mod moves;
 pub mod run;
@@ -60,6 +62,7 @@ pub struct App {
     pub(crate) edits: History<(View, Notes)>,
     pub(crate) zooms: History<TimeRange>,
     pub(crate) highlight: Highlight,
+    pub(crate) linked: follow::Linked,
     pub(crate) messages: Vec<Told>,
     pub(crate) panels: Panels,
     tokens: Tokens,
@@ -132,6 +135,7 @@ impl App {
             edits: History::default(),
             zooms: History::default(),
             highlight: Highlight::default(),
+            linked: follow::Linked::default(),
             messages: Vec::new(),
             panels: Panels::default(),
             pool,

@@ -21,6 +21,7 @@ impl eframe::App for App {
         self.frame_clock = Stopwatch::start();
         self.drain(ctx);
         self.open_dropped(ctx);
+        self.follow_links();
         let now = ctx.input(|i| i.time);
         self.messages.retain(|told| told.until > now);
         self.autosave(ctx);
@@ -39,6 +40,7 @@ impl eframe::App for App {
             notes: &self.notes,
             settings: &self.settings,
             highlight: &self.highlight,
+            links: self.linked.links(self.incident.as_ref()),
             progress: self.progress.as_ref(),
             tokens: &self.tokens,
             words: &self.words,
