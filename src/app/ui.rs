@@ -31,6 +31,7 @@ impl eframe::App for App {
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         if ui.current_pass_index() == 0 {
             self.frames += 1;
+            self.log_frame();
         }
         let mut requests: Vec<Request> = keys::pressed(ui).into_iter().map(Request::Command).collect();
         let mut frame = Frame {

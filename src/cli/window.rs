@@ -25,6 +25,7 @@ pub(super) fn open(paths: &[PathBuf], reading: &Reading, span: &Span) -> Result<
             std::env::current_dir().ok().as_deref(),
             std::env::var_os("XDG_DATA_DIRS").as_deref(),
         ),
+        frame_log: std::env::var_os("TAILSCOPE_FRAME_LOG").map(PathBuf::from),
         ..Start::default()
     };
     run::run(start).map(|()| Exit::Done).map_err(|e| {
