@@ -18,3 +18,7 @@ mod support;
 mod ui;
 #[cfg(feature = "gui")]
 mod ui_timeline;
+#[cfg(feature = "gui")]
+mod ui_window;
+#[cfg(feature = "gui")]
+mod ui_load;
