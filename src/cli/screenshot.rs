@@ -143,6 +143,7 @@ pub(super) fn run(command: &Screenshot, out: &mut Out) -> Result<Exit, CliError>
                 paths,
                 options: command.reading.options()?,
                 asked: command.span.asked(&command.reading)?,
+                ..Opening::default()
             },
             settings: Settings {
                 theme,

@@ -16,3 +16,9 @@ mod prom_cases;
 mod support;
 #[cfg(feature = "gui")]
 mod ui;
+#[cfg(feature = "gui")]
+mod ui_timeline;
+#[cfg(feature = "gui")]
+mod ui_window;
+#[cfg(feature = "gui")]
+mod ui_load;

@@ -142,3 +142,20 @@ impl Drop for Window {
         self.program.wait().ok();
     }
 }
+
+#[test]
+fn the_window_opens_and_an_idle_one_draws_nothing() {
+    let Some(screen) = Screen::new() else { return };
+    let state = tempfile::tempdir().unwrap();
+    let mut window = Window::open(&screen, state.path(), "fixtures/snat-connect-ladder/input");
+    window.rest();
+    let before = window.frames();
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(window.frames(), before, "an idle window draws");
+    screen.key("f");
+    let frames = window.frames.clone();
+    window.until("a frame for a key", || {
+        let drawn = std::fs::read_to_string(&frames).map_or(0, |t| t.lines().count());
+        (drawn > before).then_some(())
+    });
+}

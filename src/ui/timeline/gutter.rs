@@ -167,15 +167,26 @@ impl Timeline {
         let (left, right) = (rect.left() + INDENT, rect.right() - 8.0);
         let key = format!("lane-{}", lane.row.spec.kind);
         let kind = frame.words.text(&key).to_owned();
-        let note = self.slots.last(&lane.row.spec).map(|l| l.note_in(frame.words));
+        let note = self
+            .slots
+            .last(&lane.row.spec)
+            .map(|l| l.note_in(frame.words));
         let note = note.unwrap_or_default();
         let part = part(frame).filter(|_| !lane.row.is_collapsed);
-        let said = part.map_or(&[][..], |part| self.slots.say(&lane.row.spec, part, frame.words));
+        let said = part.map_or(&[][..], |part| {
+            self.slots.say(&lane.row.spec, part, frame.words)
+        });
 
         // The title may take two lines where there is room for them beside what is read.
         let is_tall = rect.height() >= 84.0 && !lane.row.is_collapsed;
         let room = right - 20.0 - left;
-        let (title, is_cut) = text::title(&painter, lane.title, tokens.text, room, 1 + usize::from(is_tall));
+        let (title, is_cut) = text::title(
+            &painter,
+            lane.title,
+            tokens.text,
+            room,
+            1 + usize::from(is_tall),
+        );
         let mut y = rect.top() + 5.0;
         let place = Rect::from_min_size(pos2(left, y), vec2(room, title.size().y));
         y = place.bottom() + 1.0;
@@ -205,7 +216,13 @@ impl Timeline {
         let spare = rows(y).saturating_sub(said.len().min(MOST));
         // What is read at the cursor matters more than what the lane is.
         if spare == 0 && !said.is_empty() {
-            return readings(&painter, frame, said, list(y + 1.0), rows(y + 1.0).min(MOST));
+            return readings(
+                &painter,
+                frame,
+                said,
+                list(y + 1.0),
+                rows(y + 1.0).min(MOST),
+            );
         }
         let lines = if one.elided && !is_kind_said && spare >= 2 {
             vec![kind, note]
@@ -223,7 +240,13 @@ impl Timeline {
                     .on_hover_text(line);
             }
         }
-        readings(&painter, frame, said, list(y + 1.0), rows(y + 1.0).min(MOST));
+        readings(
+            &painter,
+            frame,
+            said,
+            list(y + 1.0),
+            rows(y + 1.0).min(MOST),
+        );
     }
 }
 
@@ -255,9 +278,21 @@ fn readings(painter: &egui::Painter, frame: &Frame<'_>, said: &[Said], rect: Rec
         let room = rect.right() - x;
         let name = painter.layout_no_wrap(one.name.clone(), text::small(), tokens.text_dim);
         let kept = name.size().x.min(room * 0.42) + 6.0;
-        let value = text::line(painter, &one.value, text::digits(), tokens.text, room - kept);
+        let value = text::line(
+            painter,
+            &one.value,
+            text::digits(),
+            tokens.text,
+            room - kept,
+        );
         let left = rect.right() - value.size().x;
-        let (name, _) = text::middle(painter, &one.name, &text::small(), tokens.text_dim, left - x - 6.0);
+        let (name, _) = text::middle(
+            painter,
+            &one.name,
+            &text::small(),
+            tokens.text_dim,
+            left - x - 6.0,
+        );
         painter.galley(pos2(left, y - value.size().y / 2.0), value, tokens.text);
         painter.galley(pos2(x, y - name.size().y / 2.0), name, tokens.text_dim);
     }

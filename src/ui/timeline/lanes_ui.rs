@@ -8,9 +8,9 @@ use crate::ui::frame::Frame;
 use crate::ui::lanes;
 use crate::ui::request::{LaneEdit, Request};
 use crate::ui::theme;
-use crate::ui::timeline::{Timeline, VALUES};
 use crate::ui::timeline::catalog::Catalog;
 use crate::ui::timeline::stage::Stage;
+use crate::ui::timeline::{Timeline, VALUES};
 
 /// Heights that a lane can be given, in points.
 const HEIGHTS: std::ops::RangeInclusive<u16> = 34..=640;

@@ -320,7 +320,9 @@ fn paint(canvas: &Canvas<'_>, lane: &dyn Lane, values: Option<&Values>, frame: &
 fn labels(ui: &Ui, canvas: &Canvas<'_>, values: &Values, frame: &Frame<'_>) {
     let rect = canvas.rect;
     let column = Rect::from_x_y_ranges((rect.left() - VALUES)..=rect.left(), rect.y_range());
-    let painter = ui.painter().with_clip_rect(column.intersect(ui.clip_rect()));
+    let painter = ui
+        .painter()
+        .with_clip_rect(column.intersect(ui.clip_rect()));
     let colour = frame.tokens.text_faint;
     let mut below = f32::INFINITY;
     for (value, label) in &values.ticks {

@@ -222,10 +222,7 @@ mod tests {
             labels(0.0, 2.9, "seconds", false),
             ["0", "1 s", "2 s", "3 s"]
         );
-        assert_eq!(
-            labels(0.0, 1000.0, "s", false),
-            ["0", "10 min", "20 min"]
-        );
+        assert_eq!(labels(0.0, 1000.0, "s", false), ["0", "10 min", "20 min"]);
         assert_eq!(labels(0.0, 170.0, "ms", false), ["0", "100 ms", "200 ms"]);
         assert_eq!(
             labels(0.012, 3.1, "seconds", true),

@@ -24,7 +24,10 @@ impl ZoneMenu {
             .size(theme::SMALL)
             .color(frame.tokens.text_dim);
         let layout = egui::Layout::left_to_right(egui::Align::Center);
-        let builder = egui::UiBuilder::new().id_salt("zone").max_rect(rect).layout(layout);
+        let builder = egui::UiBuilder::new()
+            .id_salt("zone")
+            .max_rect(rect)
+            .layout(layout);
         let button = egui::Button::new(text)
             .small()
             .truncate()
