@@ -3,8 +3,7 @@
 use crate::app::{App, Told};
 use crate::engine::load::Opening;
 use crate::session::settings::Settings;
-use crate::session::target::Target;
-use crate::session::view::{Drawer, LaneRow, Selection};
+use crate::session::view::LaneRow;
 use crate::ui::commands::CommandId;
 use crate::ui::request::{FocusEdit, LaneEdit, NoteEdit, Request, Setting};
 
@@ -77,6 +76,7 @@ impl App {
         self.zooms.clear();
         self.view = crate::session::view::View::default();
         self.notes = crate::session::notes::Notes::default();
+        self.panels.timeline.reset();
         self.follow_selection();
     }
 
@@ -84,43 +84,8 @@ impl App {
         self.edits.keep(&(self.view.clone(), self.notes.clone()));
     }
 
-    fn select(&mut self, selection: Selection) {
-        self.view.selection = selection;
-        self.follow_selection();
-    }
-
-    /// Makes the highlight of what is picked.
-    pub(super) fn follow_selection(&mut self) {
-        self.highlight = crate::ui::frame::Highlight::default();
-    }
-
-    fn follow(&mut self, target: &Target) {
-        self.view.picked = vec![target.clone()];
-        let Some(incident) = &self.incident else {
-            return;
-        };
-        if let Some(t) = target.time(incident.snapshot()) {
-            self.view.cursor = Some(t);
-        }
-        match target {
-            Target::Span { span } => {
-                let trace = incident.snapshot().spans.get(*span);
-                self.view.focus.trace = trace.map(|s| s.trace_id.to_string());
-                self.view.focus.span = Some(*span);
-                self.view.drawer = Some(Drawer::Trace);
-            }
-            Target::Stack { profile, group } => {
-                self.view.focus.profile = Some(*profile);
-                self.view.focus.stack = *group;
-                self.view.drawer = Some(Drawer::Dump);
-            }
-            Target::Finding(id) => self.select(Selection::Finding(id.clone())),
-            _ => {}
-        }
-    }
-
-    fn edit_lanes(&mut self, edit: LaneEdit) {
-        if !matches!(edit, LaneEdit::Activate(_)) {
+    pub(super) fn edit_lanes(&mut self, edit: LaneEdit) {
+        if !matches!(edit, LaneEdit::Activate(_) | LaneEdit::Open(_)) {
             self.keep();
         }
         let lanes = &mut self.view.lanes;
@@ -163,7 +128,7 @@ impl App {
                 }
             }
             LaneEdit::Activate(at) => self.view.active_lane = at,
-            LaneEdit::All(all) => *lanes = all,
+            LaneEdit::All(all) | LaneEdit::Open(all) => *lanes = all,
         }
         let last = self.view.lanes.len().saturating_sub(1);
         self.view.active_lane = self.view.active_lane.min(last);
@@ -191,7 +156,7 @@ impl App {
         }
     }
 
-    fn edit_notes(&mut self, edit: NoteEdit) {
+    pub(super) fn edit_notes(&mut self, edit: NoteEdit) {
         self.keep();
         let notes = &mut self.notes;
         match edit {
@@ -256,6 +221,7 @@ impl App {
             Setting::Scale(scale) => settings.scale = scale.clamp(0.6, 3.0),
             Setting::SideWidth(width) => settings.side_width = width,
             Setting::DrawerHeight(height) => settings.drawer_height = height,
+            Setting::ExplainHeight(height) => settings.explain_height = height,
             Setting::Sql(query) => {
                 settings.sql_history.retain(|q| *q != query);
                 settings.sql_history.insert(0, query);
@@ -280,7 +246,9 @@ impl App {
                     (self.view, self.notes) = now;
                 }
             }
-            _ => {}
+            other => {
+                self.judge(ctx, other);
+            }
         }
     }
 }

@@ -4,6 +4,8 @@
 //! Outside crates that only this floor may name: `eframe`, `egui_kittest` (which draws the real window without a display).
 
 pub mod commands;
+mod follow;
+mod judging;
 mod logic;
 pub mod run;
 pub mod shot;
@@ -53,6 +55,7 @@ pub struct App {
     pub(crate) edits: History<(View, Notes)>,
     pub(crate) zooms: History<crate::base::time::TimeRange>,
     pub(crate) highlight: Highlight,
+    pub(crate) linked: follow::Linked,
     pub(crate) messages: Vec<Told>,
     pub(crate) panels: Panels,
     tokens: Tokens,
@@ -119,6 +122,7 @@ impl App {
             edits: History::default(),
             zooms: History::default(),
             highlight: Highlight::default(),
+            linked: follow::Linked::default(),
             messages: Vec::new(),
             panels: Panels::default(),
             pool,

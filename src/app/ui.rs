@@ -18,6 +18,7 @@ const LANES_MIN: f32 = 120.0;
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         self.drain(ctx);
+        self.follow_links();
         let now = ctx.input(|i| i.time);
         self.messages.retain(|told| told.until > now);
     }
@@ -34,6 +35,7 @@ impl eframe::App for App {
             notes: &self.notes,
             settings: &self.settings,
             highlight: &self.highlight,
+            links: self.linked.links(self.incident.as_ref()),
             progress: self.progress.as_ref(),
             tokens: &self.tokens,
             words: &self.words,

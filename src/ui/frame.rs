@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::base::time::Zone;
 use crate::engine::load::Progress;
 use crate::engine::pool::Pool;
+use crate::session::evidence::Links;
 use crate::session::incident::Incident;
 use crate::session::notes::Notes;
 use crate::session::settings::Settings;
@@ -30,6 +31,8 @@ pub struct Frame<'a> {
     pub settings: &'a Settings,
     /// What the picked finding or hypothesis points at.
     pub highlight: &'a Highlight,
+    /// Where the lines of the report lead; `None` until a worker has made it.
+    pub links: Option<&'a Links>,
     /// How far the reading has come, while it goes on.
     pub progress: Option<&'a Progress>,
     /// Colours and measures.

@@ -79,6 +79,8 @@ pub enum LaneEdit {
     Activate(usize),
     /// All of them.
     All(Vec<LaneRow>),
+    /// Those that the incident opens with; the window's own choice, and no step back.
+    Open(Vec<LaneRow>),
 }
 
 /// A change of what the drawer has in hand.
@@ -142,6 +144,8 @@ pub enum Setting {
     SideWidth(f32),
     /// Height of the drawer, in points.
     DrawerHeight(f32),
+    /// Height of the explanation below the list of findings, in points.
+    ExplainHeight(f32),
     /// Query that was run.
     Sql(String),
 }

@@ -34,7 +34,10 @@ impl Bounds {
         // Half a century is kept free at both ends of what an instant can be, so that sums of two of them fit.
         let end = recording.end.nanos().saturating_add(missing);
         let limit = i64::MAX / 8;
-        let start = recording.start.nanos().clamp(-limit * 7, limit * 7 - NARROWEST_NANOS);
+        let start = recording
+            .start
+            .nanos()
+            .clamp(-limit * 7, limit * 7 - NARROWEST_NANOS);
         let end = end.clamp(start + NARROWEST_NANOS, limit * 7);
         Self {
             recording: range(start, end),
@@ -57,15 +60,26 @@ impl Bounds {
         let width = area.nanos().max(NARROWEST_NANOS);
         let length = wanted.nanos().clamp(NARROWEST_NANOS, width);
         let last = area.end.nanos().saturating_sub(length);
-        let start = wanted.start.nanos().clamp(area.start.nanos(), last.max(area.start.nanos()));
+        let start = wanted
+            .start
+            .nanos()
+            .clamp(area.start.nanos(), last.max(area.start.nanos()));
         range(start, start.saturating_add(length))
     }
 
     /// Shows `factor` times as much; what lies at `share` of the width stays there as far as the bounds let it.
     #[must_use]
     pub fn zoom(&self, shown: TimeRange, share: f64, factor: f64) -> TimeRange {
-        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.5 };
-        let factor = if factor.is_finite() { factor.clamp(1e-6, 1e6) } else { 1.0 };
+        let share = if share.is_finite() {
+            share.clamp(0.0, 1.0)
+        } else {
+            0.5
+        };
+        let factor = if factor.is_finite() {
+            factor.clamp(1e-6, 1e6)
+        } else {
+            1.0
+        };
         let width = self.area().nanos().max(NARROWEST_NANOS) as f64;
         let old = shown.nanos() as f64;
         let new = (old * factor).clamp(NARROWEST_NANOS as f64, width);

@@ -119,7 +119,11 @@ fn round_step(least: f64, unit: &str) -> f64 {
 /// A tick in its unit, with the digits that its step needs.
 fn label(value: f64, step: f64, unit: &str) -> String {
     // What is left of sums such as 0.1 + 0.2 is no digit.
-    let value = if value.abs() < step * 1e-9 { 0.0 } else { value };
+    let value = if value.abs() < step * 1e-9 {
+        0.0
+    } else {
+        value
+    };
     match unit {
         _ if value == 0.0 => "0".to_owned(),
         "ratio" => percent(value, step),
@@ -189,16 +193,28 @@ mod tests {
 
     #[test]
     fn ticks_are_round_in_their_unit() {
-        assert_eq!(labels(0.0, 4309.0, "", false), ["0", "2,000", "4,000", "6,000"]);
+        assert_eq!(
+            labels(0.0, 4309.0, "", false),
+            ["0", "2,000", "4,000", "6,000"]
+        );
         assert_eq!(labels(0.0, 0.93, "ratio", false), ["0", "50 %", "100 %"]);
         assert_eq!(
             labels(0.0, 900.0 * 1024.0 * 1024.0, "bytes", false),
             ["0", "512 MiB", "1 GiB"]
         );
-        assert_eq!(labels(0.0, 2.9, "seconds", false), ["0", "1 s", "2 s", "3 s"]);
+        assert_eq!(
+            labels(0.0, 2.9, "seconds", false),
+            ["0", "1 s", "2 s", "3 s"]
+        );
         assert_eq!(labels(0.0, 170.0, "ms", false), ["0", "100 ms", "200 ms"]);
-        assert_eq!(labels(0.012, 3.1, "seconds", true), ["10 ms", "100 ms", "1 s", "10 s"]);
-        assert_eq!(labels(12_000.0, 2_000_000.0, "", true), ["10 k", "100 k", "1 M", "10 M"]);
+        assert_eq!(
+            labels(0.012, 3.1, "seconds", true),
+            ["10 ms", "100 ms", "1 s", "10 s"]
+        );
+        assert_eq!(
+            labels(12_000.0, 2_000_000.0, "", true),
+            ["10 k", "100 k", "1 M", "10 M"]
+        );
     }
 
     #[test]

@@ -61,7 +61,10 @@ mod tests {
 
     #[test]
     fn the_ends_of_time_are_no_trouble() {
-        for shown in [TimeRange::ALL, TimeRange::new(Timestamp::MAX, Timestamp::MAX)] {
+        for shown in [
+            TimeRange::ALL,
+            TimeRange::new(Timestamp::MAX, Timestamp::MAX),
+        ] {
             let query = query(shown, 900.0);
             assert!(query.range.start <= query.range.end && query.step_nanos >= 1);
         }

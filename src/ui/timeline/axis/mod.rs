@@ -14,12 +14,49 @@ const DAY: i64 = 24 * HOUR;
 
 /// Steps that divide a day, in nanoseconds.
 const STEPS: [i64; 43] = [
-    1, 2, 5, 10, 20, 50, 100, 200, 500,
-    US, 2 * US, 5 * US, 10 * US, 20 * US, 50 * US, 100 * US, 200 * US, 500 * US,
-    MS, 2 * MS, 5 * MS, 10 * MS, 20 * MS, 50 * MS, 100 * MS, 200 * MS, 500 * MS,
-    S, 2 * S, 5 * S, 10 * S, 15 * S, 30 * S,
-    MIN, 2 * MIN, 5 * MIN, 10 * MIN, 15 * MIN, 30 * MIN,
-    HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR,
+    1,
+    2,
+    5,
+    10,
+    20,
+    50,
+    100,
+    200,
+    500,
+    US,
+    2 * US,
+    5 * US,
+    10 * US,
+    20 * US,
+    50 * US,
+    100 * US,
+    200 * US,
+    500 * US,
+    MS,
+    2 * MS,
+    5 * MS,
+    10 * MS,
+    20 * MS,
+    50 * MS,
+    100 * MS,
+    200 * MS,
+    500 * MS,
+    S,
+    2 * S,
+    5 * S,
+    10 * S,
+    15 * S,
+    30 * S,
+    MIN,
+    2 * MIN,
+    5 * MIN,
+    10 * MIN,
+    15 * MIN,
+    30 * MIN,
+    HOUR,
+    2 * HOUR,
+    6 * HOUR,
+    12 * HOUR,
 ];
 
 /// More ticks than any screen has room for; nothing loops longer.
@@ -105,9 +142,8 @@ pub fn ticks(shown: TimeRange, clock: Clock<'_>, width: f32, letter: f32) -> Vec
 
 /// Leaves out what would touch the label before it; a major tick wins over the plain one before it.
 fn apart(found: Vec<Tick>, shown: TimeRange, width: f32, letter: f32) -> Vec<Tick> {
-    let x = |t: Timestamp| {
-        (t.nanos_since(shown.start) as f64 / shown.nanos() as f64) as f32 * width
-    };
+    let x =
+        |t: Timestamp| (t.nanos_since(shown.start) as f64 / shown.nanos() as f64) as f32 * width;
     let half = |tick: &Tick| tick.label.chars().count() as f32 * letter / 2.0;
     let mut kept: Vec<Tick> = Vec::with_capacity(found.len());
     for tick in found {
@@ -170,8 +206,8 @@ fn label(step: Step, civil: &Civil, is_new_day: bool) -> (String, bool) {
         ),
         Step::Days(_) => (day(), civil.day == 1),
         Step::Nanos(n) => {
-            let is_midnight = (civil.hour, civil.minute, civil.second) == (0, 0, 0)
-                && civil.subsec_nanos == 0;
+            let is_midnight =
+                (civil.hour, civil.minute, civil.second) == (0, 0, 0) && civil.subsec_nanos == 0;
             if is_new_day && is_midnight {
                 return (day(), true);
             }
@@ -283,9 +319,12 @@ fn months(shown: TimeRange, zone: &Zone, n: i64) -> Vec<Timestamp> {
 
 fn since(shown: TimeRange, zero: Timestamp, width: f32, letter: f32) -> Vec<Tick> {
     let per_point = shown.nanos() as f64 / f64::from(width);
-    let steps = STEPS
-        .into_iter()
-        .chain([1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000].map(|n| n * DAY));
+    let steps = STEPS.into_iter().chain(
+        [
+            1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000,
+        ]
+        .map(|n| n * DAY),
+    );
     let fits = |step: &i64| {
         // The widest label is at an end, or one step beside it, where the smallest unit is not zero.
         let letters = [shown.start, shown.end]
@@ -293,14 +332,22 @@ fn since(shown: TimeRange, zero: Timestamp, width: f32, letter: f32) -> Vec<Tick
             .flat_map(|t| {
                 let offset = t.nanos_since(zero);
                 let on_grid = offset - offset.rem_euclid(*step);
-                [on_grid, on_grid.saturating_sub(*step), on_grid.saturating_add(*step)]
+                [
+                    on_grid,
+                    on_grid.saturating_sub(*step),
+                    on_grid.saturating_add(*step),
+                ]
             })
             .map(|offset| offset_text(offset).chars().count())
             .max()
             .unwrap_or(0);
         *step as f64 / per_point >= f64::from(letters as f32 * letter + AIR)
     };
-    let step = steps.clone().find(fits).or_else(|| steps.last()).unwrap_or(DAY);
+    let step = steps
+        .clone()
+        .find(fits)
+        .or_else(|| steps.last())
+        .unwrap_or(DAY);
     let first = shown.start.nanos_since(zero);
     let mut offset = first - first.rem_euclid(step);
     let mut found = Vec::new();

@@ -19,7 +19,8 @@ fn labels(start: &str, nanos: i64, zone: &str, width: f32) -> Vec<String> {
 }
 
 fn assert_apart(found: &[Tick], shown: TimeRange, width: f32) {
-    let x = |t: Timestamp| t.nanos_since(shown.start) as f64 / shown.nanos() as f64 * f64::from(width);
+    let x =
+        |t: Timestamp| t.nanos_since(shown.start) as f64 / shown.nanos() as f64 * f64::from(width);
     let half = |t: &Tick| t.label.chars().count() as f64 * f64::from(LETTER) / 2.0;
     for pair in found.windows(2) {
         let [a, b] = pair else { continue };
@@ -68,15 +69,26 @@ proptest! {
 fn ticks_stand_on_round_times() {
     assert_eq!(
         labels("2026-11-30T14:28:30Z", 4 * MIN, "UTC", 500.0),
-        ["14:28:30", "14:29:00", "14:29:30", "14:30:00", "14:30:30", "14:31:00", "14:31:30", "14:32:00"]
+        [
+            "14:28:30", "14:29:00", "14:29:30", "14:30:00", "14:30:30", "14:31:00", "14:31:30",
+            "14:32:00"
+        ]
     );
     assert_eq!(
         labels("2026-11-30T14:29:09.9Z", 400 * MS, "UTC", 500.0),
-        [".900", ".950", "14:29:10", ".050", ".100", ".150", ".200", ".250"]
+        [
+            ".900", ".950", "14:29:10", ".050", ".100", ".150", ".200", ".250"
+        ]
     );
     assert_eq!(
         labels("2026-11-30T14:29:10.000000100Z", 100, "UTC", 420.0),
-        [".000000100", ".000000120", ".000000140", ".000000160", ".000000180"]
+        [
+            ".000000100",
+            ".000000120",
+            ".000000140",
+            ".000000160",
+            ".000000180"
+        ]
     );
 }
 
@@ -128,8 +140,5 @@ fn relative_times_read_as_people_say_them() {
         .into_iter()
         .map(|t| t.label)
         .collect();
-    assert_eq!(
-        found,
-        ["-1m", "-30s", "0", "+30s", "+1m", "+1m 30s"]
-    );
+    assert_eq!(found, ["-1m", "-30s", "0", "+30s", "+1m", "+1m 30s"]);
 }
