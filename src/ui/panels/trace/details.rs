@@ -273,7 +273,7 @@ fn facts(ui: &mut Ui, frame: &mut Frame<'_>, show: &Show<'_>, row: usize, span: 
     fact(ui, frame, "trace-critical", &length(critical), None);
     for (key, ms) in [
         ("trace-connect", span.connect_ms),
-        ("trace-queue", span.queue_ms),
+        ("trace-queue", span.queue_ms.map(units::widen)),
     ] {
         if let Some(ms) = ms {
             fact(ui, frame, key, &units::ms(ms), None);

@@ -337,7 +337,7 @@ pub(super) fn parts(tokens: &Tokens, span: &Span, shown: &Row, rect: Rect, bars:
         ms.filter(|ms| *ms > 0.0)
             .map_or(0.0, |ms| ms as f32 * width)
     };
-    let (queue, connect) = (part(span.queue_ms), part(span.connect_ms));
+    let (queue, connect) = (part(span.queue_ms.map(f64::from)), part(span.connect_ms));
     let cut = |from: f32, to: f32| {
         Rect::from_min_max(
             pos2((rect.left() + from).min(rect.right()), rect.top()),

@@ -69,7 +69,7 @@ fn lengths(frame: &Frame<'_>, show: &Show<'_>, row: usize, span: &Span) -> Vec<(
     [
         ("trace-gap", gap),
         ("trace-connect", span.connect_ms),
-        ("trace-queue", span.queue_ms),
+        ("trace-queue", span.queue_ms.map(units::widen)),
     ]
     .into_iter()
     .filter_map(|(key, ms)| Some((frame.words.text(key).to_owned(), units::ms(ms?))))
