@@ -169,10 +169,11 @@ impl Writer {
             )
             .ok();
             self.times(begin, end);
+            let connect = self.id();
             write!(
                 self.document,
                 r#","http":{{"request":{{"method":"GET","url":"http://{peer}/api/v1/items","traced":true}},"response":{{"status":200}}}},"subsegments":[{{"id":"{:016x}","name":"connect","#,
-                self.id()
+                connect
             )
             .ok();
             self.times(begin, begin + step / 50);

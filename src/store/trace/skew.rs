@@ -20,6 +20,8 @@ pub struct Skew {
     pub service: Arc<str>,
     /// How many of its spans did not fit into their calls.
     pub count: usize,
+    /// How many of its spans were compared with a call.
+    pub of: usize,
     /// The smallest and the largest move, in nanoseconds; above 0: later.
     pub moves: (i64, i64),
 }
@@ -27,6 +29,7 @@ pub struct Skew {
 /// Sets the shifts of rows, and says what was moved, by service.
 pub(super) fn correct(rows: &mut [Row], spans: &[Span], calls: &[Call], first: usize) -> Vec<Skew> {
     let mut skews: BTreeMap<Arc<str>, Skew> = BTreeMap::new();
+    let mut compared: BTreeMap<Arc<str>, usize> = BTreeMap::new();
     for at in 0..rows.len() {
         let Some(row) = rows.get(at).copied().filter(|r| r.parent != NONE) else {
             continue;
@@ -53,6 +56,7 @@ pub(super) fn correct(rows: &mut [Row], spans: &[Span], calls: &[Call], first: u
             } else {
                 0
             };
+            *compared.entry(Arc::clone(&span.service)).or_default() += 1;
             shift = fit(&row, known, &above, (span, parent), is_waited_for);
             if shift != known {
                 let skew = skews
@@ -60,6 +64,7 @@ pub(super) fn correct(rows: &mut [Row], spans: &[Span], calls: &[Call], first: u
                     .or_insert_with(|| Skew {
                         service: Arc::clone(&span.service),
                         count: 0,
+                        of: 0,
                         moves: (shift, shift),
                     });
                 skew.count += 1;
@@ -69,6 +74,9 @@ pub(super) fn correct(rows: &mut [Row], spans: &[Span], calls: &[Call], first: u
         if let Some(row) = rows.get_mut(at) {
             row.shift = shift;
         }
+    }
+    for skew in skews.values_mut() {
+        skew.of = compared.get(&skew.service).copied().unwrap_or(skew.count);
     }
     skews.into_values().collect()
 }

@@ -182,6 +182,7 @@ fn a_callee_before_its_call_is_put_into_the_middle_and_takes_along_what_is_below
     assert_eq!(tree.skews.len(), 1);
     assert_eq!(tree.skews[0].service.as_ref(), "shop");
     assert_eq!(tree.skews[0].moves, (61_000_000, 61_000_000));
+    assert_eq!((tree.skews[0].count, tree.skews[0].of), (1, 1));
 }
 
 #[test]

@@ -57,6 +57,7 @@ impl Details {
         };
         self.read(show.incident.generation, at, span);
         title(ui, frame, at, span);
+        ui.spacing_mut().interact_size.y = 17.0;
         ScrollArea::vertical()
             .id_salt(("details", at))
             .auto_shrink(false)
@@ -157,7 +158,10 @@ fn line(ui: &mut Ui, frame: &mut Frame<'_>, key: &str, value: &str) {
         ui.painter().rect_filled(rect, 3.0, tokens.hover);
     }
     let fonts = Fonts::of(ui);
-    let names = (rect.width() * 0.42).min(220.0);
+    // The value gets what it needs up to the half, the name all the rest.
+    let needs = cells::width(ui.painter(), value, &fonts.mono) + 8.0;
+    let names = (rect.width() - needs).max(rect.width() * 0.5);
+    let names = names.min(cells::width(ui.painter(), key, &fonts.small) + 10.0);
     let (left, right) = rect.split_left_right_at_x(rect.left() + names);
     cells::left(
         ui.painter(),
@@ -192,11 +196,16 @@ fn title(ui: &mut Ui, frame: &mut Frame<'_>, at: usize, span: &Span) {
         );
     }
     ui.horizontal_wrapped(|ui| {
-        if ui.link(words.text("trace-to-timeline")).clicked() {
+        let timeline = ui.link(words.text("trace-to-timeline"));
+        if timeline.clicked() {
             frame.ask(Request::Follow(Target::Span { span: at }));
             frame.ask(Request::DrawerFull(false));
         }
-        if ui.link(words.text("trace-to-table")).clicked() {
+        let table = ui.link(words.text("trace-to-table"));
+        if table
+            .on_hover_text(words.text("trace-to-table-hint"))
+            .clicked()
+        {
             frame.ask(Request::Focus(FocusEdit::Table(
                 "spans".to_owned(),
                 span.operation.to_string(),

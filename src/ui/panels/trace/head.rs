@@ -96,33 +96,11 @@ fn facts(ui: &mut Ui, frame: &mut Frame<'_>, state: &mut State, show: &Show<'_>)
 /// The search field with `n of m`. Stands in a line that runs from the right.
 fn search(ui: &mut Ui, frame: &Frame<'_>, state: &mut State, show: &Show<'_>) {
     let words = frame.words;
-    let has_query = !state.query.trim().is_empty();
-    if has_query {
-        if icons::button(ui, Icon::Down, words.text("trace-search-next")).clicked() {
-            step(state, show, true);
-        }
-        if icons::button(ui, Icon::Up, words.text("trace-search-previous")).clicked() {
-            step(state, show, false);
-        }
-        let at = state
-            .row
-            .and_then(|row| show.found.binary_search(&(row as u32)).ok())
-            .map_or(0, |at| at + 1);
-        let text = words.with(
-            "trace-search-count",
-            &[("at", at.into()), ("n", show.found.len().into())],
-        );
-        let colour = if show.found.is_empty() {
-            frame.tokens.warning
-        } else {
-            frame.tokens.text_dim
-        };
-        ui.label(RichText::new(text).small().color(colour));
-    }
     let before = state.query.clone();
     let field = ui.add_sized(
         vec2(SEARCH, ui.spacing().interact_size.y),
         TextEdit::singleline(&mut state.query)
+            .id(egui::Id::unique("trace-search"))
             .hint_text(words.text("trace-search"))
             .return_key(None),
     );
@@ -145,6 +123,29 @@ fn search(ui: &mut Ui, frame: &Frame<'_>, state: &mut State, show: &Show<'_>) {
     }
     if before != state.query {
         state.reveal = None;
+    }
+    let has_query = !state.query.trim().is_empty();
+    if has_query {
+        if icons::button(ui, Icon::Down, words.text("trace-search-next")).clicked() {
+            step(state, show, true);
+        }
+        if icons::button(ui, Icon::Up, words.text("trace-search-previous")).clicked() {
+            step(state, show, false);
+        }
+        let at = state
+            .row
+            .and_then(|row| show.found.binary_search(&(row as u32)).ok())
+            .map_or(0, |at| at + 1);
+        let text = words.with(
+            "trace-search-count",
+            &[("at", at.into()), ("n", show.found.len().into())],
+        );
+        let colour = if show.found.is_empty() {
+            frame.tokens.warning
+        } else {
+            frame.tokens.text_dim
+        };
+        ui.label(RichText::new(text).small().color(colour));
     }
 }
 
@@ -171,21 +172,30 @@ pub(super) fn foot(ui: &mut Ui, frame: &Frame<'_>, state: &mut State, show: &Sho
             }
         }
         ui.separator();
-        let is_folded = state.folded.iter().any(|f| *f);
-        let (icon, key) = if is_folded {
-            (Icon::Expand, "trace-unfold-all")
+        let is_folded = state.folds > 0;
+        let key = if is_folded {
+            "trace-unfold-all"
         } else {
-            (Icon::Shrink, "trace-fold-all")
+            "trace-fold-all"
         };
-        if icons::button(ui, icon, words.text(key)).clicked() {
+        let fold = egui::Button::new(RichText::new(words.text(key)).small()).frame(false);
+        let can_fold = !state.is_flame && show.laid.is_deep;
+        if ui
+            .add_enabled(can_fold, fold)
+            .on_hover_text(words.text("trace-fold-hint"))
+            .clicked()
+        {
             state.fold_all(show.laid, !is_folded);
         }
-        let has_zoom = !state.axis.is_all();
-        ui.add_enabled_ui(has_zoom, |ui| {
-            if icons::button(ui, Icon::Search, words.text("trace-zoom-all")).clicked() {
-                state.axis.reset();
-            }
-        });
+        let all =
+            egui::Button::new(RichText::new(words.text("trace-zoom-all")).small()).frame(false);
+        if ui
+            .add_enabled(!state.axis.is_all(), all)
+            .on_hover_text(words.text("trace-zoom-hint"))
+            .clicked()
+        {
+            state.axis.reset();
+        }
         clocks(ui, frame, state, show);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             legend(ui, frame, show)
@@ -205,11 +215,18 @@ fn clocks(ui: &mut Ui, frame: &Frame<'_>, state: &mut State, show: &Show<'_>) {
         .iter()
         .map(|skew| {
             let (least, most) = skew.moves;
-            if least == most {
-                format!("{} {}", skew.service, signed(least))
+            let by = if least == most {
+                signed(least)
             } else {
-                format!("{} {} … {}", skew.service, signed(least), signed(most))
-            }
+                format!("{} … {}", signed(least), signed(most))
+            };
+            let arguments = [
+                ("service", skew.service.as_ref().into()),
+                ("by", by.as_str().into()),
+                ("n", skew.count.into()),
+                ("of", skew.of.into()),
+            ];
+            words.with("trace-clocks-moved", &arguments)
         })
         .collect();
     let hint = format!(

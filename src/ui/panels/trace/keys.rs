@@ -118,6 +118,7 @@ fn views(ui: &Ui, state: &mut State, show: &Show<'_>) {
     }
     if pressed(ui, Key::V) {
         state.is_flame = !state.is_flame;
+        state.wants_rows = true;
     }
     if pressed(ui, Key::C) && !show.laid.tree.skews.is_empty() {
         state.clocks = Some(other(show.clocks));

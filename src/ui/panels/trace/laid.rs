@@ -28,6 +28,8 @@ pub struct Service {
 pub struct Laid {
     /// Its rows.
     pub tree: Tree,
+    /// Every row, for when nothing is folded.
+    pub all: Arc<Vec<u32>>,
     /// Its services, by name.
     pub services: Vec<Service>,
     /// The place of each row's service among [`Laid::services`]; one beyond for rows without a span.
@@ -38,6 +40,8 @@ pub struct Laid {
     pub gap: Option<(f64, usize)>,
     /// Whether any span has a connect part, and a queue part.
     pub parts: [bool; 2],
+    /// Whether any row lies two levels below a root, so that something can be folded away.
+    pub is_deep: bool,
     /// Whether any span had not ended.
     pub has_open: bool,
     /// Whether any span was made up from its caller's record.
@@ -61,8 +65,10 @@ impl Laid {
                     .any(|s| s.connect_ms.is_some_and(|ms| ms > 0.0)),
                 spans.iter().any(|s| s.queue_ms.is_some_and(|ms| ms > 0.0)),
             ],
+            is_deep: tree.rows.iter().any(|r| r.depth >= 2),
             has_open: spans.iter().any(|s| s.duration_ms.is_none()),
             has_inferred: spans.iter().any(|s| s.is_inferred),
+            all: Arc::new((0..tree.rows.len() as u32).collect()),
             tree,
             ..Self::default()
         };

@@ -228,6 +228,9 @@ impl Trace {
 
     /// The rows that folding leaves.
     fn rows(&mut self, frame: &Frame<'_>, key: &Key, laid: &Arc<Laid>) -> Arc<Vec<u32>> {
+        if self.state.folds == 0 {
+            return Arc::clone(&laid.all);
+        }
         let (for_worker, folded) = (Arc::clone(laid), Arc::clone(&self.state.folded));
         let answer = self
             .shown
@@ -235,7 +238,6 @@ impl Trace {
                 let is_folded = |row: usize| folded.get(row).copied().unwrap_or(false);
                 Ok(Arc::new(for_worker.tree.visible(is_folded)))
             });
-        let is_this = |known: &Key| known == key;
         match answer {
             Answer::Ready(rows) => return Arc::clone(rows),
             Answer::Stale(_) | Answer::Pending | Answer::Failed(_) => {}
@@ -243,9 +245,8 @@ impl Trace {
         // While rows are folded anew, those of this trace before that are shown.
         self.shown
             .last_with_key()
-            .filter(|((known, _), _)| is_this(known))
-            .map(|(_, rows)| Arc::clone(rows))
-            .unwrap_or_default()
+            .filter(|((known, _), _)| known == key)
+            .map_or_else(|| Arc::clone(&laid.all), |(_, rows)| Arc::clone(rows))
     }
 
     /// The rows that hold the searched text.

@@ -17,6 +17,8 @@ pub(super) struct State {
     pub(super) folded: Arc<Vec<bool>>,
     /// Counts up with every change of `folded`, over all traces.
     pub(super) folding: u64,
+    /// How many rows of it are folded.
+    pub(super) folds: usize,
     pub(super) axis: Axis,
     /// `None`: corrected when that makes a difference.
     pub(super) clocks: Option<Clocks>,
@@ -76,6 +78,7 @@ impl State {
     pub(super) fn start_over(&mut self) {
         self.folded = Arc::default();
         self.folding += 1;
+        self.folds = 0;
         self.axis.reset();
         self.clocks = None;
         self.row = None;
@@ -100,6 +103,11 @@ impl State {
         if let Some(slot) = folded.get_mut(row) {
             *slot = is_folded;
         }
+        self.folds = if is_folded {
+            self.folds + 1
+        } else {
+            self.folds.saturating_sub(1)
+        };
         self.folding += 1;
     }
 
@@ -107,10 +115,14 @@ impl State {
     pub(super) fn fold_all(&mut self, laid: &Laid, is_folded: bool) {
         let rows = &laid.tree.rows;
         self.folded = Arc::new(if is_folded {
-            rows.iter().map(|r| r.depth >= 1).collect()
+            (0..)
+                .zip(rows)
+                .map(|(at, r): (u32, _)| r.depth >= 1 && r.end > at + 1)
+                .collect()
         } else {
             Vec::new()
         });
+        self.folds = self.folded.iter().filter(|f| **f).count();
         self.folding += 1;
     }
 

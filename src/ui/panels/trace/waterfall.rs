@@ -184,7 +184,7 @@ pub(super) fn ruler(
     scale: &Scale,
     fonts: &Fonts,
 ) {
-    for (nanos, text) in ticks(scale, 84.0) {
+    for (nanos, text) in ticks(scale, 66.0) {
         let x = scale.x(nanos);
         painter.vline(x, rect.bottom()..=bottom, Stroke::new(1.0, tokens.grid));
         painter.vline(
