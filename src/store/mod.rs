@@ -13,6 +13,7 @@ mod requests;
 #[cfg(feature = "sql")]
 pub mod sql;
 pub mod tables;
+pub mod trace;
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -17,8 +17,10 @@ mod support;
 #[cfg(feature = "gui")]
 mod ui;
 #[cfg(feature = "gui")]
+mod ui_load;
+#[cfg(feature = "gui")]
 mod ui_timeline;
 #[cfg(feature = "gui")]
-mod ui_window;
+mod ui_trace;
 #[cfg(feature = "gui")]
-mod ui_load;
+mod ui_window;
