@@ -3,8 +3,7 @@
 use crate::app::{App, Told};
 use crate::engine::load::Opening;
 use crate::session::settings::Settings;
-use crate::session::target::Target;
-use crate::session::view::{Drawer, LaneRow, Selection};
+use crate::session::view::LaneRow;
 use crate::ui::commands::CommandId;
 use crate::ui::request::{FocusEdit, LaneEdit, NoteEdit, Request, Setting};
 
@@ -106,42 +105,7 @@ impl App {
         self.edits.keep(&(self.view.clone(), self.notes.clone()));
     }
 
-    fn select(&mut self, selection: Selection) {
-        self.view.selection = selection;
-        self.follow_selection();
-    }
-
-    /// Makes the highlight of what is picked.
-    pub(super) fn follow_selection(&mut self) {
-        self.highlight = crate::ui::frame::Highlight::default();
-    }
-
-    fn follow(&mut self, target: &Target) {
-        self.view.picked = vec![target.clone()];
-        let Some(incident) = &self.incident else {
-            return;
-        };
-        if let Some(t) = target.time(incident.snapshot()) {
-            self.view.cursor = Some(t);
-        }
-        match target {
-            Target::Span { span } => {
-                let trace = incident.snapshot().spans.get(*span);
-                self.view.focus.trace = trace.map(|s| s.trace_id.to_string());
-                self.view.focus.span = Some(*span);
-                self.view.drawer = Some(Drawer::Trace);
-            }
-            Target::Stack { profile, group } => {
-                self.view.focus.profile = Some(*profile);
-                self.view.focus.stack = *group;
-                self.view.drawer = Some(Drawer::Dump);
-            }
-            Target::Finding(id) => self.select(Selection::Finding(id.clone())),
-            _ => {}
-        }
-    }
-
-    fn edit_lanes(&mut self, edit: LaneEdit) {
+    pub(super) fn edit_lanes(&mut self, edit: LaneEdit) {
         if !matches!(edit, LaneEdit::Activate(_) | LaneEdit::Open(_)) {
             self.keep();
         }
@@ -213,7 +177,7 @@ impl App {
         }
     }
 
-    fn edit_notes(&mut self, edit: NoteEdit) {
+    pub(super) fn edit_notes(&mut self, edit: NoteEdit) {
         self.keep();
         let notes = &mut self.notes;
         match edit {
@@ -278,6 +242,7 @@ impl App {
             Setting::Scale(scale) => settings.scale = scale.clamp(0.6, 3.0),
             Setting::SideWidth(width) => settings.side_width = width,
             Setting::DrawerHeight(height) => settings.drawer_height = height,
+            Setting::ExplainHeight(height) => settings.explain_height = height,
             Setting::Sql(query) => {
                 settings.sql_history.retain(|q| *q != query);
                 settings.sql_history.insert(0, query);
@@ -303,7 +268,11 @@ impl App {
                     (self.view, self.notes) = now;
                 }
             }
-            _ => {}
+            // What lies open on the timeline goes first.
+            CommandId::Escape if self.panels.timeline.escape() => {}
+            _ => {
+                let _ = self.move_command(ctx, id) || self.judge(ctx, id);
+            }
         }
     }
 }

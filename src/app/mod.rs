@@ -4,8 +4,12 @@
 //! Outside crates that only this floor may name: `eframe`, `egui_kittest` (which draws the real window without a display).
 
 pub mod commands;
+mod keys;
 mod keep;
+mod follow;
+mod judging;
 mod logic;
+mod moves;
 pub mod run;
 pub mod shot;
 mod ui;
@@ -42,6 +46,8 @@ pub struct Start {
     pub state_folder: Option<PathBuf>,
     /// Where sample incidents may lie.
     pub sample_places: Vec<PathBuf>,
+    /// A file that gets a line for each frame that is drawn, so that a test of the real window can see that idle is idle.
+    pub frame_log: Option<PathBuf>,
 }
 
 /// The window.
@@ -58,6 +64,7 @@ pub struct App {
     pub(crate) edits: History<(View, Notes)>,
     pub(crate) zooms: History<TimeRange>,
     pub(crate) highlight: Highlight,
+    pub(crate) linked: follow::Linked,
     pub(crate) messages: Vec<Told>,
     pub(crate) panels: Panels,
     tokens: Tokens,
@@ -72,6 +79,7 @@ pub struct App {
     first_range: Option<TimeRange>,
     look: Option<Look>,
     frames: u64,
+    frame_log: Option<std::fs::File>,
     frame_clock: Stopwatch,
     longest_frame_ms: Option<f64>,
 }
@@ -130,6 +138,7 @@ impl App {
             edits: History::default(),
             zooms: History::default(),
             highlight: Highlight::default(),
+            linked: follow::Linked::default(),
             messages: Vec::new(),
             panels: Panels::default(),
             pool,
@@ -139,6 +148,7 @@ impl App {
             first_range: None,
             look: None,
             frames: 0,
+            frame_log: start.frame_log.and_then(|path| std::fs::File::create(path).ok()),
             frame_clock: Stopwatch::start(),
             longest_frame_ms: None,
         };
@@ -225,6 +235,19 @@ impl App {
     /// Words of the language.
     pub const fn words(&self) -> &Words {
         &self.words
+    }
+
+    /// A line for each frame, where somebody asked for it. A disk that is full must not end the window.
+    fn log_frame(&mut self) {
+        use std::io::Write as _;
+        let is_open = self.incident.is_some();
+        let is_done = is_open && self.load.is_none();
+        if let Some(file) = &mut self.frame_log {
+            let line = format!("{} {is_open} {is_done}\n", self.frames);
+            if file.write_all(line.as_bytes()).is_err() {
+                self.frame_log = None;
+            }
+        }
     }
 
     /// Picks a hypothesis or a finding by id; `first` is the best hypothesis. Whether there is one.

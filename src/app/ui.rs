@@ -2,7 +2,7 @@
 
 use egui::{CentralPanel, Margin, Panel, Ui};
 
-use crate::app::{App, Panels};
+use crate::app::{App, Panels, keys};
 use crate::base::clock::Stopwatch;
 use crate::session::view::Drawer;
 use crate::ui::frame::Frame;
@@ -21,6 +21,7 @@ impl eframe::App for App {
         self.frame_clock = Stopwatch::start();
         self.drain(ctx);
         self.open_dropped(ctx);
+        self.follow_links();
         let now = ctx.input(|i| i.time);
         self.messages.retain(|told| told.until > now);
         self.autosave(ctx);
@@ -30,8 +31,9 @@ impl eframe::App for App {
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         if ui.current_pass_index() == 0 {
             self.frames += 1;
+            self.log_frame();
         }
-        let mut requests = Vec::new();
+        let mut requests: Vec<Request> = keys::pressed(ui).into_iter().map(Request::Command).collect();
         let mut frame = Frame {
             name: &self.name,
             incident: self.incident.as_ref(),
@@ -39,6 +41,7 @@ impl eframe::App for App {
             notes: &self.notes,
             settings: &self.settings,
             highlight: &self.highlight,
+            links: self.linked.links(self.incident.as_ref()),
             progress: self.progress.as_ref(),
             tokens: &self.tokens,
             words: &self.words,

@@ -11,10 +11,10 @@ use crate::engine::load::Opening;
 use crate::session::samples;
 
 /// Opens the window on `paths`, or the welcome page.
-pub(super) fn open(paths: Vec<PathBuf>, reading: &Reading, span: &Span) -> Result<Exit, CliError> {
+pub(super) fn open(paths: &[PathBuf], reading: &Reading, span: &Span) -> Result<Exit, CliError> {
     let start = Start {
         opening: Opening {
-            paths,
+            paths: paths.to_vec(),
             options: reading.options()?,
             asked: span.asked(reading)?,
             ..Opening::default()
@@ -25,6 +25,7 @@ pub(super) fn open(paths: Vec<PathBuf>, reading: &Reading, span: &Span) -> Resul
             std::env::current_dir().ok().as_deref(),
             std::env::var_os("XDG_DATA_DIRS").as_deref(),
         ),
+        frame_log: std::env::var_os("TAILSCOPE_FRAME_LOG").map(PathBuf::from),
         ..Start::default()
     };
     run::run(start).map(|()| Exit::Done).map_err(|e| {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::text::count;
 use crate::base::time::Timestamp;
 use crate::base::units;
-use crate::correlate::ENOUGH;
+use crate::export::headline::{Headline, headline};
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::hypothesis::Hypothesis;
 use crate::model::input::{Evidence, Input};
@@ -76,53 +76,26 @@ impl<'a> View<'a> {
 
     /// The one sentence that comes first.
     pub(super) fn headline(&self) -> String {
-        let symptoms = self
-            .report
-            .findings
-            .iter()
-            .filter(|f| f.kind != FindingKind::Change && f.severity > Severity::Info)
-            .count();
-        if let Some(covered) = self.beside_the_window() {
-            return format!(
-                "Nothing that was read lies in the window: the inputs run from {covered}"
-            );
-        }
-        match self.report.hypotheses.first() {
-            // A cause of a small part must not read as the cause of all.
-            Some(best) if best.score >= ENOUGH && best.coverage < 0.5 => format!(
-                "Most likely cause of a part ({:.0} %) of what was found: {}",
-                best.coverage * 100.0,
-                best.title
+        match headline(self.report) {
+            Headline::Beside { start, end } => format!(
+                "Nothing that was read lies in the window: the inputs run from {} to {} UTC",
+                day_and_clock(start),
+                day_and_clock(end)
             ),
-            Some(best) if best.score >= ENOUGH => format!("Most likely cause: {}", best.title),
-            Some(_) => {
+            Headline::CauseOfPart { title, share } => format!(
+                "Most likely cause of a part ({:.0} %) of what was found: {title}",
+                share * 100.0
+            ),
+            Headline::Cause { title } => format!("Most likely cause: {title}"),
+            Headline::NotEnough => {
                 "Nothing explains enough: no cause below is better than a possibility".to_owned()
             }
-            None if symptoms == 0 => "Nothing unusual was found in what was read".to_owned(),
-            None => format!(
+            Headline::Nothing => "Nothing unusual was found in what was read".to_owned(),
+            Headline::NoCause { findings } => format!(
                 "Nothing explains enough: {} and no known cause that fits",
-                count(symptoms as u64, "finding", "findings")
+                count(findings as u64, "finding", "findings")
             ),
         }
-    }
-
-    /// What the inputs cover, when none of it lies in the window.
-    fn beside_the_window(&self) -> Option<String> {
-        let (from, to) = (self.report.window.start?, self.report.window.end?);
-        let timed = || {
-            let inputs = self.report.inputs.iter();
-            inputs.filter_map(|i| Some((i.start?, i.end?)))
-        };
-        if timed().any(|(start, end)| start <= to && end >= from) {
-            return None;
-        }
-        let start = timed().map(|(start, _)| start).min()?;
-        let end = timed().map(|(_, end)| end).max()?;
-        Some(format!(
-            "{} to {} UTC",
-            day_and_clock(start),
-            day_and_clock(end)
-        ))
     }
 
     /// `2026-11-30 14:26:20 to 14:33:30 UTC (7 min 10 s)`.

@@ -87,6 +87,8 @@ pub struct Settings {
     pub side_width: f32,
     /// Height of the drawer below the timeline, in points.
     pub drawer_height: f32,
+    /// Height of the explanation below the list of findings, in points.
+    pub explain_height: f32,
     /// What was opened lately, newest first.
     pub recent: Vec<Vec<PathBuf>>,
     /// SQL that was run lately, newest first.
@@ -105,6 +107,7 @@ impl Default for Settings {
             scale: 1.0,
             side_width: 372.0,
             drawer_height: 300.0,
+            explain_height: 400.0,
             recent: Vec::new(),
             sql_history: Vec::new(),
         }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::base::time::Zone;
 use crate::engine::load::Progress;
 use crate::engine::pool::Pool;
+use crate::session::evidence::Links;
 use crate::session::incident::Incident;
 use crate::session::notes::Notes;
 use crate::session::settings::Settings;
@@ -31,6 +32,8 @@ pub struct Frame<'a> {
     pub settings: &'a Settings,
     /// What the picked finding or hypothesis points at.
     pub highlight: &'a Highlight,
+    /// Where the lines of the report lead; `None` until a worker has made it.
+    pub links: Option<&'a Links>,
     /// How far the reading has come, while it goes on.
     pub progress: Option<&'a Progress>,
     /// Colours and measures.
@@ -57,7 +60,7 @@ impl Frame<'_> {
 }
 
 /// What the picked finding or hypothesis points at; lanes draw it bright.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Highlight {
     /// Its findings, by id.
     pub findings: BTreeSet<String>,

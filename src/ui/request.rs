@@ -144,6 +144,8 @@ pub enum Setting {
     SideWidth(f32),
     /// Height of the drawer, in points.
     DrawerHeight(f32),
+    /// Height of the explanation below the list of findings, in points.
+    ExplainHeight(f32),
     /// Query that was run.
     Sql(String),
 }
