@@ -170,7 +170,7 @@ impl App {
 
     /// Hands over what there is; whether somebody took it.
     fn save(&mut self, is_closed: bool) -> bool {
-        let Some((store, turn, saved)) = self.to_save(is_closed) else {
+        let Some((store, turn, saved)) = self.unsaved(is_closed) else {
             return true;
         };
         let settings = self.settings.clone();
@@ -188,7 +188,7 @@ impl App {
     }
 
     /// What there is to write now; counts as written from here on.
-    fn to_save(&mut self, is_closed: bool) -> Option<(Store, u64, Option<Saved>)> {
+    fn unsaved(&mut self, is_closed: bool) -> Option<(Store, u64, Option<Saved>)> {
         let shape = self
             .incident
             .as_ref()
@@ -230,7 +230,7 @@ impl App {
 
     /// Writes what there is, and waits for it.
     pub(super) fn save_at_exit(&mut self) {
-        let Some((store, turn, saved)) = self.to_save(true) else {
+        let Some((store, turn, saved)) = self.unsaved(true) else {
             return;
         };
         if let Err(error) = store.save(turn, &self.settings, saved.as_ref())
