@@ -16,11 +16,7 @@ impl App {
         match request {
             Request::Command(id) => self.command(ctx, id),
             Request::Open(paths) => self.open_paths(ctx, paths),
-            Request::CancelOpen => {
-                if let Some(load) = &self.load {
-                    load.cancel();
-                }
-            }
+            Request::CancelOpen => self.cancel_open(),
             Request::Select(selection) => self.select(selection),
             Request::Follow(target) => self.follow(&target),
             Request::Pick(targets) => self.view.picked = targets,
@@ -56,7 +52,30 @@ impl App {
         ctx.request_repaint_after_secs(TOLD_S as f32);
     }
 
-    fn open_paths(&mut self, ctx: &egui::Context, paths: Vec<std::path::PathBuf>) {
+    /// Stops the reading and shows what is there; once that is done, leaves the rest of the work, too.
+    fn cancel_open(&mut self) {
+        let is_reading = self.progress.as_ref().is_some_and(|p| !p.is_analysing);
+        match &self.load {
+            Some(load) if is_reading => load.cancel(),
+            _ => self.end_load(),
+        }
+    }
+
+    /// Reads the same inputs again; what is shown stays until they are there, and view and notes after that.
+    fn reload(&mut self, ctx: &egui::Context) {
+        if self.opening.paths.is_empty() {
+            return;
+        }
+        let opening = Opening {
+            is_reload: self.incident.is_some(),
+            ..self.opening.clone()
+        };
+        if let Err(error) = self.open(opening) {
+            self.tell(ctx, error.to_string());
+        }
+    }
+
+    pub(super) fn open_paths(&mut self, ctx: &egui::Context, paths: Vec<std::path::PathBuf>) {
         self.close();
         let opening = Opening {
             paths,
@@ -69,9 +88,11 @@ impl App {
     }
 
     fn close(&mut self) {
-        self.load = None;
-        self.progress = None;
-        self.incident = None;
+        self.save_and_forget();
+        self.end_load();
+        let old = self.incident.take();
+        self.retire(old);
+        self.first_range = None;
         self.edits.clear();
         self.zooms.clear();
         self.view = crate::session::view::View::default();
@@ -234,6 +255,7 @@ impl App {
         match id {
             CommandId::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
             CommandId::Close => self.close(),
+            CommandId::Reload => self.reload(ctx),
             CommandId::Undo => {
                 let mut now = (self.view.clone(), self.notes.clone());
                 if self.edits.undo(&mut now) {
@@ -246,8 +268,10 @@ impl App {
                     (self.view, self.notes) = now;
                 }
             }
-            other => {
-                self.judge(ctx, other);
+            // What lies open on the timeline goes first.
+            CommandId::Escape if self.panels.timeline.escape() => {}
+            _ => {
+                let _ = self.move_command(ctx, id) || self.judge(ctx, id);
             }
         }
     }

@@ -4,9 +4,12 @@
 //! Outside crates that only this floor may name: `eframe`, `egui_kittest` (which draws the real window without a display).
 
 pub mod commands;
+mod keys;
+mod keep;
 mod follow;
 mod judging;
 mod logic;
+mod moves;
 pub mod run;
 pub mod shot;
 mod ui;
@@ -14,7 +17,9 @@ mod ui;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::base::time::Zone;
+use crate::app::keep::Keeper;
+use crate::base::clock::Stopwatch;
+use crate::base::time::{TimeRange, Zone};
 use crate::engine::load::{Load, Opening, Progress};
 use crate::engine::pool::Pool;
 use crate::engine::{EngineError, Wake};
@@ -37,8 +42,10 @@ pub struct Start {
     pub opening: Opening,
     /// What a person set at an earlier start.
     pub settings: Settings,
-    /// Where state is kept between starts; `None` keeps nothing (tests, pictures).
+    /// Where state is kept between starts; `None` keeps nothing (tests, pictures). What is kept there wins over `settings`.
     pub state_folder: Option<PathBuf>,
+    /// Where sample incidents may lie.
+    pub sample_places: Vec<PathBuf>,
 }
 
 /// The window.
@@ -53,7 +60,7 @@ pub struct App {
     pub(crate) notes: Notes,
     pub(crate) settings: Settings,
     pub(crate) edits: History<(View, Notes)>,
-    pub(crate) zooms: History<crate::base::time::TimeRange>,
+    pub(crate) zooms: History<TimeRange>,
     pub(crate) highlight: Highlight,
     pub(crate) linked: follow::Linked,
     pub(crate) messages: Vec<Told>,
@@ -64,9 +71,14 @@ pub struct App {
     second_zone: Option<Zone>,
     pool: Pool,
     wake: Wake,
-    state_folder: Option<PathBuf>,
+    keeper: Option<Keeper>,
+    sample_places: Vec<PathBuf>,
+    /// The range that an incident opens with, while nobody has moved.
+    first_range: Option<TimeRange>,
     look: Option<Look>,
     frames: u64,
+    frame_clock: Stopwatch,
+    longest_frame_ms: Option<f64>,
 }
 
 /// What the person was told, until when (seconds of the window's clock).
@@ -101,7 +113,8 @@ pub(crate) struct Panels {
 
 impl App {
     /// Makes the window's state and starts reading what is to be opened.
-    pub fn new(ctx: &egui::Context, start: Start) -> Result<Self, EngineError> {
+    pub fn new(ctx: &egui::Context, mut start: Start) -> Result<Self, EngineError> {
+        let (keeper, aside) = Keeper::start(start.state_folder, &mut start.settings);
         let waker = ctx.clone();
         let wake: Wake = Arc::new(move || waker.request_repaint());
         // One for lanes while another is busy; the analysis has its own threads.
@@ -127,12 +140,19 @@ impl App {
             panels: Panels::default(),
             pool,
             wake,
-            state_folder: start.state_folder,
+            keeper,
+            sample_places: start.sample_places,
+            first_range: None,
             look: None,
             frames: 0,
+            frame_clock: Stopwatch::start(),
+            longest_frame_ms: None,
         };
         crate::ui::theme::fonts(ctx);
         app.follow_settings(ctx);
+        if let Some(aside) = aside {
+            app.tell_aside(ctx, &aside);
+        }
         if !start.opening.paths.is_empty() {
             app.open(start.opening)?;
         }
@@ -140,7 +160,8 @@ impl App {
     }
 
     /// Opens something in place of what is open.
-    pub(crate) fn open(&mut self, opening: Opening) -> Result<(), EngineError> {
+    pub(crate) fn open(&mut self, mut opening: Opening) -> Result<(), EngineError> {
+        opening.store = self.keeper.as_ref().map(Keeper::store);
         self.load = Some(Load::start(opening.clone(), Arc::clone(&self.wake))?);
         self.progress = Some(Progress::default());
         self.name = name_of(&opening.paths);
@@ -156,6 +177,35 @@ impl App {
     /// How many frames were drawn.
     pub const fn frames(&self) -> u64 {
         self.frames
+    }
+
+    /// The longest that a frame took so far, in milliseconds, from what came in to what was asked for.
+    pub const fn longest_frame_ms(&self) -> Option<f64> {
+        self.longest_frame_ms
+    }
+
+    /// Takes the time of the frame so far. The first frames, which make fonts and textures before anything is seen, do not
+    /// count.
+    fn measure_frame(&mut self) {
+        if self.frames > 2 {
+            let ms = self.frame_clock.elapsed_ms();
+            self.longest_frame_ms = Some(self.longest_frame_ms.map_or(ms, |l| l.max(ms)));
+        }
+    }
+
+    /// How far the reading has come, while it goes on.
+    pub const fn progress(&self) -> Option<&Progress> {
+        self.progress.as_ref()
+    }
+
+    /// What the person is told now.
+    pub fn told(&self) -> impl Iterator<Item = &str> {
+        self.messages.iter().map(|told| told.text.as_str())
+    }
+
+    /// Why nothing useful was in what was opened last, one line for each input.
+    pub fn start_failure(&self) -> Option<&[String]> {
+        self.panels.start.failure()
     }
 
     /// What is open.

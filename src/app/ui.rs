@@ -2,7 +2,8 @@
 
 use egui::{CentralPanel, Margin, Panel, Ui};
 
-use crate::app::{App, Panels};
+use crate::app::{App, Panels, keys};
+use crate::base::clock::Stopwatch;
 use crate::session::view::Drawer;
 use crate::ui::frame::Frame;
 use crate::ui::panels::shell;
@@ -17,17 +18,21 @@ const LANES_MIN: f32 = 120.0;
 
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.frame_clock = Stopwatch::start();
         self.drain(ctx);
+        self.open_dropped(ctx);
         self.follow_links();
         let now = ctx.input(|i| i.time);
         self.messages.retain(|told| told.until > now);
+        self.autosave(ctx);
+        self.measure_frame();
     }
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         if ui.current_pass_index() == 0 {
             self.frames += 1;
         }
-        let mut requests = Vec::new();
+        let mut requests: Vec<Request> = keys::pressed(ui).into_iter().map(Request::Command).collect();
         let mut frame = Frame {
             name: &self.name,
             incident: self.incident.as_ref(),
@@ -41,6 +46,7 @@ impl eframe::App for App {
             words: &self.words,
             zone: &self.zone,
             second_zone: self.second_zone.as_ref(),
+            sample_places: &self.sample_places,
             pool: &self.pool,
             requests: &mut requests,
         };
@@ -52,7 +58,14 @@ impl eframe::App for App {
             let panels = &mut self.panels;
             CentralPanel::default().show(ui, |ui| panels.start.ui(ui, &mut frame));
         } else {
-            incident(ui, &mut frame, &mut self.panels, bar);
+            let status = shell::Status {
+                longest_frame_ms: self
+                    .keeper
+                    .as_ref()
+                    .and(self.longest_frame_ms)
+                    .filter(|_| cfg!(debug_assertions)),
+            };
+            incident(ui, &mut frame, &mut self.panels, bar, status);
         }
         self.panels.palette.ui(ui, &mut frame);
         let told: Vec<&str> = self.messages.iter().map(|m| m.text.as_str()).collect();
@@ -60,10 +73,21 @@ impl eframe::App for App {
         for request in requests {
             self.carry_out(ui, request);
         }
+        self.measure_frame();
+    }
+
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        self.save_at_exit();
     }
 }
 
-fn incident(ui: &mut Ui, frame: &mut Frame<'_>, panels: &mut Panels, bar: shell::Bar) {
+fn incident(
+    ui: &mut Ui,
+    frame: &mut Frame<'_>,
+    panels: &mut Panels,
+    bar: shell::Bar,
+    status: shell::Status,
+) {
     let flat = egui::Frame::new()
         .fill(frame.tokens.panel)
         .inner_margin(Margin::symmetric(8, 0));
@@ -74,7 +98,7 @@ fn incident(ui: &mut Ui, frame: &mut Frame<'_>, panels: &mut Panels, bar: shell:
     Panel::bottom("status")
         .exact_size(theme::STATUS)
         .frame(flat)
-        .show(ui, |ui| shell::status(ui, frame, shell::Status::default()));
+        .show(ui, |ui| shell::status(ui, frame, status));
     let side = Panel::left("side")
         .resizable(true)
         .default_size(frame.settings.side_width)

@@ -113,3 +113,22 @@ impl Default for Settings {
         }
     }
 }
+
+impl Settings {
+    /// What a file says, brought to what the window can do.
+    #[must_use]
+    pub fn in_bounds(mut self) -> Self {
+        let or = |value: f32, least: f32, most: f32, usual: f32| {
+            if value.is_finite() {
+                value.clamp(least, most)
+            } else {
+                usual
+            }
+        };
+        let usual = Self::default();
+        self.scale = or(self.scale, 0.6, 3.0, usual.scale);
+        self.side_width = or(self.side_width, 200.0, 2000.0, usual.side_width);
+        self.drawer_height = or(self.drawer_height, 80.0, 3000.0, usual.drawer_height);
+        self
+    }
+}

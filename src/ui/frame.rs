@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::PathBuf;
 
 use crate::base::time::Zone;
 use crate::engine::load::Progress;
@@ -43,6 +44,8 @@ pub struct Frame<'a> {
     pub zone: &'a Zone,
     /// Zone of the second axis.
     pub second_zone: Option<&'a Zone>,
+    /// Where sample incidents may lie.
+    pub sample_places: &'a [PathBuf],
     /// Threads for what takes longer than a frame.
     pub pool: &'a Pool,
     /// What is wanted.
@@ -57,7 +60,7 @@ impl Frame<'_> {
 }
 
 /// What the picked finding or hypothesis points at; lanes draw it bright.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Highlight {
     /// Its findings, by id.
     pub findings: BTreeSet<String>,

@@ -16,6 +16,11 @@ impl Start {
         self.failed = Some((paths.to_vec(), why));
     }
 
+    /// Why nothing useful was in what was opened last, one line for each input.
+    pub fn failure(&self) -> Option<&[String]> {
+        self.failed.as_ref().map(|(_, why)| why.as_slice())
+    }
+
     /// Draws it.
     pub fn ui(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
         let _ = frame;
