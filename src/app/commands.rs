@@ -111,6 +111,7 @@ impl App {
             }
             Target::Stack { profile, group } => {
                 self.view.focus.profile = Some(*profile);
+                self.view.focus.compare_profile = None;
                 self.view.focus.stack = *group;
                 self.view.drawer = Some(Drawer::Dump);
             }
@@ -180,7 +181,9 @@ impl App {
             FocusEdit::Profile(profile) => {
                 focus.profile = profile;
                 focus.stack = None;
+                focus.compare_profile = focus.compare_profile.filter(|b| Some(*b) != profile);
             }
+            FocusEdit::CompareProfile(profile) => focus.compare_profile = profile,
             FocusEdit::Stack(stack) => focus.stack = stack,
             FocusEdit::Table(table, filter) => {
                 focus.table = Some(table);
