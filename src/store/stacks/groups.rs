@@ -89,6 +89,8 @@ pub struct Groups {
     pub rows: Vec<Row>,
     /// Whether any lock address was printed in the dump that is open.
     pub has_locks: bool,
+    /// The module of the program, when the dumps tell it.
+    pub own: Option<String>,
 }
 
 impl Groups {
@@ -230,6 +232,7 @@ pub fn groups(
         is_picked,
         rows,
         has_locks,
+        own,
     }
 }
 
