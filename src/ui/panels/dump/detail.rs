@@ -66,7 +66,7 @@ impl Detail {
                 let text = frame.words.with("dump-gone", &[("time", (&time).into())]);
                 ui.label(RichText::new(text).color(frame.tokens.warning));
             }
-            facts(ui, frame, profile, group);
+            facts(ui, frame, group);
             locks(ui, frame, profile, sheet, group, row);
             ui.add_space(GAP);
             frames(ui, frame, sheet, group);
@@ -89,6 +89,9 @@ fn title(
         }
         let state = format::state(w, &group.state, group.class);
         let count = format::value(group.value, &profile.unit);
+        let id = group
+            .first_id
+            .map(|id| w.with("dump-first", &[("id", (&id.to_string()).into())]));
         let mut text = w.with(
             "dump-stack-title",
             &[("n", (&count).into()), ("state", (&state).into())],
@@ -97,7 +100,9 @@ fn title(
             let n = grouped(row.members.len() as u64);
             text.push_str(&w.with("dump-stack-of", &[("n", (&n).into())]));
         }
-        ui.add(egui::Label::new(RichText::new(text).size(BODY)).truncate());
+        text.extend(id);
+        ui.add(egui::Label::new(RichText::new(&text).size(BODY)).truncate())
+            .on_hover_text(&text);
     });
 }
 
@@ -109,20 +114,14 @@ fn fact(ui: &mut Ui, frame: &Frame<'_>, name: &str, value: &str) {
     });
 }
 
-fn facts(ui: &mut Ui, frame: &Frame<'_>, profile: &Profile, group: &StackGroup) {
+fn facts(ui: &mut Ui, frame: &Frame<'_>, group: &StackGroup) {
     let w = frame.words;
     if let Some(wait) = group.wait_s {
         let text = format!("≥ {}", units::secs(wait));
         fact(ui, frame, w.text("dump-fact-wait"), &text);
     }
-    if !group.created_by.is_empty() {
-        fact(ui, frame, w.text("dump-fact-creator"), format::short(&group.created_by));
-    }
     if !group.labels.is_empty() {
         fact(ui, frame, w.text("dump-fact-labels"), &group.labels);
-    }
-    if let Some(id) = group.first_id.filter(|_| profile.has_states) {
-        fact(ui, frame, w.text("dump-fact-first"), &id.to_string());
     }
 }
 
@@ -189,8 +188,7 @@ fn held(
         By::Type => w.text("dump-holder-type"),
         By::Nearness => w.text("dump-holder-near"),
     };
-    let link = ui.add(egui::Link::new(&text)).on_hover_text(why);
-    if link.clicked() {
+    if link(ui, frame, &text, why) {
         frame.ask(Request::Follow(Target::Stack {
             profile: sheet.open,
             group: Some(holder.group),
@@ -203,6 +201,25 @@ fn held(
         let text = w.with("dump-holder-chain", &[("n", (&n).into())]);
         ui.label(RichText::new(text).small().color(frame.tokens.text_dim));
     }
+}
+
+/// A link on one line; whether it was followed.
+fn link(ui: &mut Ui, frame: &Frame<'_>, text: &str, why: &str) -> bool {
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), 18.0), egui::Sense::click());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Link, true, text));
+    let t = frame.tokens;
+    line(ui.painter(), rect, Align::Min, &[(text, super::paint::body(), t.accent)]);
+    if response.hovered() || response.has_focus() {
+        let stroke = egui::Stroke::new(1.0, t.accent);
+        ui.painter().hline(rect.x_range(), rect.bottom() - 1.0, stroke);
+    }
+    let is_followed = response.clicked();
+    let whole = format!("{text}\n{why}");
+    response
+        .on_hover_cursor(egui::CursorIcon::PointingHand)
+        .on_hover_text(whole);
+    is_followed
 }
 
 /// All frames, the leaf first, with the one that waits and the first of the program's own code marked.

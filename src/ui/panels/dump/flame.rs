@@ -84,7 +84,6 @@ impl FlameView {
         ui: &mut Ui,
         frame: &mut Frame<'_>,
         picture: &Arc<Picture>,
-        open: Open,
         scale: Scale,
         search: &str,
     ) {
@@ -103,10 +102,7 @@ impl FlameView {
                 names,
             })
         });
-        if open.b.is_some() {
-            legend(ui, frame, picture);
-        }
-        self.crumbs(ui, frame, picture);
+        self.above(ui, frame, picture);
         left_out(ui, frame, picture);
         let depth = picture.tree.nodes.get(self.zoom).map_or(0, |z| z.depth);
         let rows = picture.tree.depth.saturating_sub(depth) + 1;
@@ -126,6 +122,22 @@ impl FlameView {
             });
     }
 
+    /// The line above the picture: the way to what takes the whole width, and what colours mean.
+    fn above(&mut self, ui: &mut Ui, frame: &Frame<'_>, picture: &Picture) {
+        ui.horizontal(|ui| {
+            ui.set_height(18.0);
+            if !picture.tree.is_diff {
+                return self.crumbs(ui, frame, picture);
+            }
+            ui.with_layout(egui::Layout::right_to_left(Align::Center), |ui| {
+                legend(ui, frame, picture);
+                ui.with_layout(egui::Layout::left_to_right(Align::Center), |ui| {
+                    self.crumbs(ui, frame, picture);
+                });
+            });
+        });
+    }
+
     /// The way from the root to the frame that takes the whole width.
     fn crumbs(&mut self, ui: &mut Ui, frame: &Frame<'_>, picture: &Picture) {
         let w = frame.words;
@@ -139,35 +151,33 @@ impl FlameView {
         let hidden = way.len().saturating_sub(CRUMBS);
         way.truncate(CRUMBS);
         let mut to = None;
-        ui.horizontal(|ui| {
-            ui.set_height(18.0);
-            ui.spacing_mut().item_spacing.x = 4.0;
-            let all = egui::RichText::new(w.text("dump-all")).size(SMALL);
-            if self.zoom == 0 {
-                ui.label(all.color(frame.tokens.text_dim));
-                let hint = egui::RichText::new(w.text("dump-flame-hint")).size(SMALL);
-                ui.add(egui::Label::new(hint.color(frame.tokens.text_faint)).truncate())
-                    .on_hover_text(w.text("dump-flame-hint"));
-                return;
+        ui.spacing_mut().item_spacing.x = 4.0;
+        let t = frame.tokens;
+        let small = |text: &str| egui::RichText::new(text.to_owned()).size(SMALL);
+        if self.zoom == 0 {
+            ui.label(small(w.text("dump-all")).color(t.text_dim));
+            let hint = small(w.text("dump-flame-hint")).color(t.text_faint);
+            ui.add(egui::Label::new(hint).truncate())
+                .on_hover_text(w.text("dump-flame-hint"));
+            return;
+        }
+        let all = ui.link(small(w.text("dump-all")));
+        if all.on_hover_text(w.text("dump-zoom-all")).clicked() {
+            to = Some(0);
+        }
+        if hidden > 0 {
+            ui.label(small("› …").color(t.text_faint));
+        }
+        for node in way.iter().rev() {
+            ui.label(small("›").color(t.text_faint));
+            let name = small(format::short(tree.name(*node)));
+            if *node == self.zoom {
+                ui.add(egui::Label::new(name).truncate())
+                    .on_hover_text(tree.name(*node));
+            } else if ui.link(name).on_hover_text(tree.name(*node)).clicked() {
+                to = Some(*node);
             }
-            if ui.link(all).on_hover_text(w.text("dump-zoom-all")).clicked() {
-                to = Some(0);
-            }
-            if hidden > 0 {
-                ui.label(egui::RichText::new("› …").size(SMALL).color(frame.tokens.text_faint));
-            }
-            for node in way.iter().rev() {
-                ui.label(egui::RichText::new("›").size(SMALL).color(frame.tokens.text_faint));
-                let name = format::short(tree.name(*node));
-                let text = egui::RichText::new(name).size(SMALL);
-                if *node == self.zoom {
-                    ui.add(egui::Label::new(text).truncate())
-                        .on_hover_text(tree.name(*node));
-                } else if ui.link(text).on_hover_text(tree.name(*node)).clicked() {
-                    to = Some(*node);
-                }
-            }
-        });
+        }
         if let Some(to) = to {
             (self.zoom, self.cursor) = (to, self.zoom);
         }
@@ -321,7 +331,7 @@ fn by_package(t: &Tokens, function: &str) -> Color32 {
         return t.panel.lerp_to_gamma(t.others, 0.32);
     }
     // FNV-1a: the same colour on every machine and at every start.
-    let hash = wait::module_of(package)
+    let hash = package
         .bytes()
         .fold(0x811c_9dc5_u32, |hash, byte| {
             (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
@@ -420,7 +430,7 @@ fn card(ui: &mut Ui, frame: &Frame<'_>, stage: &Stage<'_>, node: usize) {
                 dim(ui, "");
                 cell(ui, &units::share(shares[0]));
                 cell(ui, &units::share(shares[1]));
-                cell(ui, &format::points(shares[1] - shares[0]));
+                cell(ui, &format::points(w, shares[1] - shares[0]));
             } else {
                 cell(ui, &units::share(shares[0]));
             }
@@ -429,39 +439,37 @@ fn card(ui: &mut Ui, frame: &Frame<'_>, stage: &Stage<'_>, node: usize) {
     });
 }
 
-/// What the colours of a difference mean.
+/// What the colours of a difference mean; drawn from the right.
 fn legend(ui: &mut Ui, frame: &Frame<'_>, picture: &Picture) {
     let (w, t) = (frame.words, frame.tokens);
-    ui.horizontal(|ui| {
-        ui.set_height(18.0);
-        let dim = |text: &str| egui::RichText::new(text).size(SMALL).color(t.text_dim);
-        ui.label(dim(w.text("dump-less")));
-        let (rect, _) = ui.allocate_exact_size(vec2(120.0, 10.0), Sense::hover());
-        let mut mesh = Mesh::default();
-        let n = 13;
-        for at in 0..n {
-            let left = rect.left() + rect.width() * at as f32 / n as f32;
-            let part = Rect::from_min_size(
-                pos2(left, rect.top()),
-                vec2(rect.width() / n as f32, rect.height()),
-            );
-            mesh.add_colored_rect(part, t.diff(at as f32 / (n - 1) as f32 * 2.0 - 1.0));
-        }
-        ui.painter().add(Shape::mesh(mesh));
-        ui.label(dim(w.text("dump-more")));
-        let [a, b] = picture.tree.totals;
-        if a != b {
-            let unit = picture.unit.as_ref();
-            let text = w.with(
-                "dump-totals-differ",
-                &[
-                    ("a", (&format::value(a, unit)).into()),
-                    ("b", (&format::value(b, unit)).into()),
-                ],
-            );
-            ui.add(egui::Label::new(dim(&text)).truncate()).on_hover_text(&text);
-        }
-    });
+    let dim = |text: &str| egui::RichText::new(text).size(SMALL).color(t.text_dim);
+    ui.label(dim(w.text("dump-more")));
+    let (rect, _) = ui.allocate_exact_size(vec2(104.0, 10.0), Sense::hover());
+    let mut mesh = Mesh::default();
+    let n = 13;
+    for at in 0..n {
+        let left = rect.left() + rect.width() * at as f32 / n as f32;
+        let part = Rect::from_min_size(
+            pos2(left, rect.top()),
+            vec2(rect.width() / n as f32, rect.height()),
+        );
+        mesh.add_colored_rect(part, t.diff(at as f32 / (n - 1) as f32 * 2.0 - 1.0));
+    }
+    ui.painter().add(Shape::mesh(mesh));
+    ui.label(dim(w.text("dump-less")));
+    let [a, b] = picture.tree.totals;
+    if a != b {
+        let unit = picture.unit.as_ref();
+        let text = w.with(
+            "dump-totals-differ",
+            &[
+                ("a", (&format::value(a, unit)).into()),
+                ("b", (&format::value(b, unit)).into()),
+            ],
+        );
+        ui.label(dim(&text));
+        ui.separator();
+    }
 }
 
 /// Says which values have no place in the picture.

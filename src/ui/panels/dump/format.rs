@@ -23,8 +23,10 @@ pub(super) fn change(by: f64, unit: &str) -> String {
 }
 
 /// A change of a share, in percentage points.
-pub(super) fn points(by: f64) -> String {
-    sign(by, &units::share(by.abs()))
+pub(super) fn points(words: &Words, by: f64) -> String {
+    let percent = units::share(by.abs());
+    let number = percent.trim_end_matches(" %");
+    sign(by, &words.with("dump-points", &[("n", number.into())]))
 }
 
 fn sign(by: f64, text: &str) -> String {

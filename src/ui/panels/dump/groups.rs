@@ -18,24 +18,23 @@ use crate::ui::request::{FocusEdit, Request};
 use crate::ui::theme::GAP;
 
 /// Height of a row: two lines.
-const HEIGHT: f32 = 40.0;
-/// Width of the counts.
-const COUNT: f32 = 62.0;
-/// Width of the shares.
-const SHARE: f32 = 54.0;
+const HEIGHT: f32 = 42.0;
+/// Width of the counts, with the shares below them.
+const COUNT: f32 = 66.0;
 /// Width of the changes.
 const CHANGE: f32 = 66.0;
 
 /// The rows of a dump, with who holds what.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
+    of: Option<Open>,
     pub(super) open: usize,
     pub(super) grouping: Grouping,
     pub(super) groups: Groups,
     pub(super) holders: Vec<LikelyHolder>,
 }
 
-type Key = (Open, Grouping);
+type Key = (Option<Open>, Grouping);
 
 /// Which rows hold a text.
 #[derive(Debug)]
@@ -61,6 +60,7 @@ fn sheet(
     is_cancelled: &dyn Fn() -> bool,
 ) -> Sheet {
     Sheet {
+        of: Some(open),
         open: open.a,
         grouping,
         groups: groups(snapshot, open.a, open.b, grouping, is_cancelled),
@@ -106,7 +106,7 @@ impl GroupsView {
         filter: &str,
     ) -> Option<Arc<Sheet>> {
         let document = Arc::clone(&incident.document);
-        let key = (open, grouping);
+        let key = (Some(open), grouping);
         let answer = self.sheets.want(frame.pool, &key, move |cancel| {
             let made = sheet(&document.snapshot, open, grouping, &|| cancel.is_cancelled());
             Ok(Arc::new(made))
@@ -125,7 +125,8 @@ impl GroupsView {
         let document = Arc::clone(&incident.document);
         let text = filter.trim().to_lowercase();
         let wanted = Arc::clone(&sheet);
-        let key = ((open, sheet.grouping), text.clone());
+        // Of the sheet that is there, which may still be an earlier one.
+        let key = ((sheet.of, sheet.grouping), text.clone());
         let shown = self.shown.want(frame.pool, &key, move |_| {
             let rows = (0..)
                 .zip(&wanted.groups.rows)
@@ -224,7 +225,6 @@ fn header(ui: &mut Ui, frame: &Frame<'_>, sheet: &Sheet, shown: usize) {
         line(p, at, align, &[(text, small(), t.text_faint)]);
     };
     dim(w.text("dump-col-count"), cell(0.0, COUNT), Align::Max);
-    dim(w.text("dump-col-share"), cell(COUNT, COUNT + SHARE), Align::Max);
     let end = rect.width() - GAP;
     let all = sheet.groups.rows.len();
     let rows = if shown == all {
@@ -233,7 +233,7 @@ fn header(ui: &mut Ui, frame: &Frame<'_>, sheet: &Sheet, shown: usize) {
         let (n, all) = (grouped(shown as u64), grouped(all as u64));
         w.with("dump-groups-of", &[("n", (&n).into()), ("all", (&all).into())])
     };
-    dim(&rows, cell(COUNT + SHARE + 2.0 * GAP, end - CHANGE - 40.0), Align::Min);
+    dim(&rows, cell(COUNT + 2.0 * GAP, end - CHANGE - 40.0), Align::Min);
     let change = match (sheet.groups.other, sheet.groups.is_picked) {
         (None, _) => "",
         (Some(_), true) => w.text("dump-col-b-a"),
@@ -348,11 +348,10 @@ fn one(
         let p = ui.painter();
         let numbers = if groups.count(this) == 0.0 { t.text_faint } else { t.text };
         line(p, cell(top, 0.0, COUNT), Align::Max, &[(&count, mono(), numbers)]);
-        let at = cell(top, COUNT, COUNT + SHARE);
-        line(p, at, Align::Max, &[(&share, mono_small(), t.text_dim)]);
-        bar(ui, t.grid, t.text_faint, cell(low, GAP, COUNT + SHARE), groups.share(this));
+        line(p, cell(low, 0.0, COUNT), Align::Max, &[(&share, mono_small(), t.text_dim)]);
         let end = rect.width() - GAP;
-        let from = COUNT + SHARE + 2.0 * GAP;
+        let from = COUNT + 2.0 * GAP;
+        bar(ui, t.others, cell(rect, GAP, end), groups.share(this));
         let mut to = end;
         if let Some(change) = &change {
             to = end - CHANGE - GAP;
@@ -382,11 +381,10 @@ fn one(
     was_picked
 }
 
-/// A share as a bar.
-fn bar(ui: &Ui, ground: Color32, colour: Color32, at: Rect, share: f64) {
-    let track = Rect::from_center_size(at.center(), vec2(at.width(), 4.0));
-    ui.painter().rect_filled(track, 1.0, ground);
-    let full = track.with_max_x(track.left() + track.width() * share.clamp(0.0, 1.0) as f32);
+/// A share as a bar along the lower edge of a row.
+fn bar(ui: &Ui, colour: Color32, row: Rect, share: f64) {
+    let low = row.with_min_y(row.bottom() - 2.0);
+    let full = low.with_max_x(low.left() + low.width() * share.clamp(0.0, 1.0) as f32);
     ui.painter().rect_filled(full, 1.0, colour);
 }
 

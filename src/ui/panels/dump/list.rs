@@ -297,15 +297,13 @@ mod tests {
 
     #[test]
     fn profiles_that_can_be_compared_stand_together() {
-        let snapshot = Snapshot {
-            profiles: vec![
-                profile("a", "heap", 5),
-                profile("b", "goroutine", 1),
-                profile("a", "goroutine", 7),
-                profile("a", "goroutine", 3),
-            ],
-            ..Snapshot::default()
-        };
+        let mut snapshot = Snapshot::default();
+        snapshot.profiles = vec![
+            profile("a", "heap", 5),
+            profile("b", "goroutine", 1),
+            profile("a", "goroutine", 7),
+            profile("a", "goroutine", 3),
+        ];
         let told: Vec<String> = items(&snapshot)
             .iter()
             .map(|item| match item {

@@ -23,7 +23,7 @@ use crate::ui::frame::Frame;
 use crate::ui::theme::GAP;
 
 /// Width of the list of profiles, in points; a part of what there is where that is little.
-const LIST: f32 = 236.0;
+const LIST: f32 = 222.0;
 
 /// What is shown of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -146,14 +146,14 @@ impl Dump {
             Mode::Flame => {
                 if let Some(picture) = self.picture.want(ui, frame, incident, open) {
                     self.flame
-                        .ui(ui, frame, &picture, open, self.scale, &self.search);
+                        .ui(ui, frame, &picture, self.scale, &self.search);
                 }
             }
             Mode::Functions => {
                 if let Some(picture) = self.picture.want(ui, frame, incident, open) {
                     let found = self
                         .sandwich
-                        .ui(ui, frame, &picture, open, self.scale, &self.search);
+                        .ui(ui, frame, &picture, self.scale, &self.search);
                     if let Some(name) = found {
                         self.search = name;
                         self.mode = Mode::Flame;
@@ -172,7 +172,7 @@ impl Dump {
         };
         let all = ui.available_rect_before_wrap();
         ui.advance_cursor_after_rect(all);
-        let wide = (all.width() * 0.42).clamp(240.0, 620.0);
+        let wide = (all.width() * 0.42).clamp(240.0, 680.0);
         let (left, right) = all.split_left_right_at_x(all.right() - wide);
         let line = egui::Stroke::new(1.0, frame.tokens.line);
         ui.painter()

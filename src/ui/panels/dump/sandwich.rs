@@ -19,9 +19,11 @@ use crate::ui::theme::GAP;
 /// Height of a row.
 const HEIGHT: f32 = 22.0;
 /// Width of a number.
-const NUMBER: f32 = 78.0;
+const NUMBER: f32 = 70.0;
 /// Width of a share.
-const SHARE: f32 = 62.0;
+const SHARE: f32 = 54.0;
+/// In less room than this the share of what functions take themselves is left out.
+const WIDE: f32 = 560.0;
 
 /// What rows are sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,7 +98,6 @@ impl SandwichView {
         ui: &mut Ui,
         frame: &mut Frame<'_>,
         picture: &Arc<Picture>,
-        open: Open,
         scale: Scale,
         search: &str,
     ) -> Option<String> {
@@ -124,7 +125,7 @@ impl SandwichView {
             .or_else(|| sorted.rows.first().map(|f| f.name));
         let all = ui.available_rect_before_wrap();
         ui.advance_cursor_after_rect(all);
-        let (left, right) = all.split_left_right_at_fraction(0.58);
+        let (left, right) = all.split_left_right_at_fraction(0.62);
         let stroke = egui::Stroke::new(1.0, frame.tokens.line);
         ui.painter()
             .vline(left.right() + GAP, all.y_range(), stroke);
@@ -135,7 +136,7 @@ impl SandwichView {
         });
         if let Some(name) = picked {
             part(ui, "around", right, |ui| {
-                let (next, show) = self.neighbours(ui, frame, &picture, open, name);
+                let (next, show) = self.neighbours(ui, frame, &picture, name);
                 to = to.or(next);
                 flame = show;
             });
@@ -158,6 +159,7 @@ impl SandwichView {
         let sorted = self.sorted.last()?;
         let tree = &sorted.picture.tree;
         let next = heads(ui, frame, self.sort, (tree.is_diff, scale), sorted.rows.len());
+        let is_wide = ui.available_width() > WIDE;
         if sorted.rows.is_empty() {
             let text = frame.words.text("dump-no-match");
             ui.label(egui::RichText::new(text).color(frame.tokens.text_dim));
@@ -172,7 +174,7 @@ impl SandwichView {
         let mut to = None;
         area.show_rows(ui, HEIGHT, sorted.rows.len(), |ui, range| {
             for function in sorted.rows.get(range).unwrap_or_default() {
-                let values = numbers(&sorted.picture, scale, function.own, function.total);
+                let values = numbers(frame, &sorted.picture, (scale, is_wide), function);
                 let is_picked = Some(function.name) == picked;
                 if one(ui, frame, &sorted.picture, function.name, &values, is_picked) {
                     to = Some(function.name);
@@ -191,13 +193,11 @@ impl SandwichView {
         ui: &mut Ui,
         frame: &Frame<'_>,
         picture: &Arc<Picture>,
-        open: Open,
         name: u32,
     ) -> (Option<u32>, Option<String>) {
         let w = frame.words;
         let wanted = Arc::clone(picture);
-        let key = (Open { ..picture.open }, name);
-        debug_assert_eq!(open.generation, picture.open.generation);
+        let key = (picture.open, name);
         let answer = self.around.want(frame.pool, &key, move |_| {
             let (callers, callees) = neighbours(&wanted.tree, name);
             Ok(Around { callers, callees })
@@ -241,17 +241,22 @@ impl SandwichView {
 }
 
 /// The numbers of a row, each with its width.
-fn numbers(picture: &Picture, scale: Scale, own: [f64; 2], total: [f64; 2]) -> Vec<(String, f32)> {
+fn numbers(
+    frame: &Frame<'_>,
+    picture: &Picture,
+    (scale, is_wide): (Scale, bool),
+    function: &Function,
+) -> Vec<(String, f32)> {
+    let (own, total) = (function.own, function.total);
     let tree = &picture.tree;
     let unit = picture.unit.as_ref();
     if !tree.is_diff {
         let share = |v: [f64; 2]| units::share(tree.scaled(v, Scale::Share)[0]);
-        return vec![
-            (format::value(own[0], unit), NUMBER),
-            (share(own), SHARE),
-            (format::value(total[0], unit), NUMBER),
-            (share(total), SHARE),
-        ];
+        let mut values = vec![(format::value(own[0], unit), NUMBER)];
+        values.extend(is_wide.then(|| (share(own), SHARE)));
+        values.push((format::value(total[0], unit), NUMBER));
+        values.push((share(total), SHARE));
+        return values;
     }
     let shown = tree.scaled(total, scale);
     let text = |v: f64| match scale {
@@ -259,7 +264,7 @@ fn numbers(picture: &Picture, scale: Scale, own: [f64; 2], total: [f64; 2]) -> V
         Scale::Absolute => format::value(v, unit),
     };
     let gain = |v: [f64; 2]| match scale {
-        Scale::Share => format::points(tree.gain(v, scale)),
+        Scale::Share => format::points(frame.words, tree.gain(v, scale)),
         Scale::Absolute => format::change(tree.gain(v, scale), unit),
     };
     vec![
@@ -307,12 +312,13 @@ fn heads(
             (format!("B {side}"), SHARE, None),
         ]
     } else {
-        vec![
-            (own.to_owned(), NUMBER, Some(Sort::Own)),
-            ("%".to_owned(), SHARE, None),
-            (total.to_owned(), NUMBER, Some(Sort::Total)),
-            ("%".to_owned(), SHARE, None),
-        ]
+        let mut columns = vec![(own.to_owned(), NUMBER, Some(Sort::Own))];
+        if ui.available_width() > WIDE {
+            columns.push(("%".to_owned(), SHARE, None));
+        }
+        columns.push((total.to_owned(), NUMBER, Some(Sort::Total)));
+        columns.push(("%".to_owned(), SHARE, None));
+        columns
     };
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::hover());
     let mut next = None;

@@ -157,7 +157,7 @@ mod tests {
             kind: Arc::from("cpu"),
             unit: Arc::from("count"),
             total: stacks.iter().map(|s| s.1).sum(),
-            process: none,
+            process: Arc::from("p"),
             has_states: false,
             groups: groups.collect(),
         }
