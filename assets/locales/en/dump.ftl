@@ -67,6 +67,7 @@ dump-no-locks = This dump has no lock addresses: only debug=2 prints them.
 dump-no-match = Nothing matches.
 dump-no-lock = No lock address
 dump-no-creator = Creator not recorded
+dump-mostly = mostly { $state }
 dump-stacks = { $n } stacks
 dump-waited = waits ≥ { $time }
 dump-lock = lock { $lock }

@@ -67,6 +67,7 @@ dump-no-locks = 이 덤프에는 락 주소가 없습니다. debug=2에만 나�
 dump-no-match = 일치하는 항목이 없습니다.
 dump-no-lock = 락 주소 없음
 dump-no-creator = 생성한 함수 기록 없음
+dump-mostly = 주로 { $state }
 dump-stacks = 스택 { $n }개
 dump-waited = 대기 { $time } 이상
 dump-lock = 락 { $lock }

@@ -18,7 +18,7 @@ pub enum Grouping {
     State,
     /// The lock that it waits for.
     Lock,
-    /// The first frame of the program's own code.
+    /// The first frame of the program's own code, and what it waits for.
     User,
     /// The function that started it.
     Creator,
@@ -40,6 +40,7 @@ impl Grouping {
 enum Key<'a> {
     Stack(WaitClass, Vec<&'a str>, &'a str),
     Word(&'a str),
+    Place(&'a str, WaitClass),
     Lock(Option<u64>),
 }
 
@@ -52,6 +53,8 @@ pub struct Row {
     pub class: WaitClass,
     /// The state of most of them as printed, or empty.
     pub state: Arc<str>,
+    /// Whether some of them are in another state.
+    pub is_mixed: bool,
     /// The longest wait that was printed in the dump that is open, in seconds (a lower bound).
     pub wait_s: Option<f64>,
     /// The leaf of the largest group.
@@ -136,7 +139,8 @@ fn key<'a>(group: &'a StackGroup, grouping: Grouping, own: Option<&str>) -> Key<
         }),
         Grouping::Lock => Key::Lock(group.lock),
         Grouping::User => {
-            Key::Word(wait::user_frame(&group.frames, own).map_or("", |f| f.function.as_ref()))
+            let user = wait::user_frame(&group.frames, own);
+            Key::Place(user.map_or("", |f| f.function.as_ref()), group.class)
         }
         Grouping::Creator => Key::Word(group.created_by.as_ref()),
     }
@@ -249,7 +253,9 @@ fn row(
     let members = draft.members.iter().filter_map(|m| open.groups.get(*m));
     let mut locks: BTreeMap<u64, f64> = BTreeMap::new();
     let mut wait_s: Option<f64> = None;
+    let mut is_mixed = false;
     for group in members {
+        is_mixed |= (group.class, &group.state) != (best.class, &best.state);
         if let Some(lock) = group.lock {
             *locks.entry(lock).or_default() += group.value;
         }
@@ -267,6 +273,7 @@ fn row(
     Some(Row {
         class: best.class,
         state: Arc::clone(&best.state),
+        is_mixed,
         wait_s,
         leaf: name(best.frames.first()),
         site: name(wait::library_frame(&best.frames)),

@@ -70,9 +70,18 @@ fn one(frame: &Frame<'_>, incident: &Incident, profile: &Profile) -> String {
         &[
             ("kind", profile.kind.as_ref().into()),
             ("form", format::form(snapshot, profile).into()),
-            ("time", (&format::taken(frame.words, frame.zone, profile)).into()),
-            ("total", (&format::value(profile.total, &profile.unit)).into()),
-            ("process", format::process(frame.words, snapshot, profile).into()),
+            (
+                "time",
+                (&format::taken(frame.words, frame.zone, profile)).into(),
+            ),
+            (
+                "total",
+                (&format::value(profile.total, &profile.unit)).into(),
+            ),
+            (
+                "process",
+                format::process(frame.words, snapshot, profile).into(),
+            ),
         ],
     )
 }
@@ -127,8 +136,10 @@ fn warn(ui: &mut Ui, frame: &Frame<'_>, text: &str) {
 }
 
 fn sign(ui: &mut Ui, icon: Icon, colour: egui::Color32, text: &str) {
-    let (rect, response) =
-        ui.allocate_exact_size(egui::Vec2::splat(16.0), egui::Sense::focusable_noninteractive());
+    let (rect, response) = ui.allocate_exact_size(
+        egui::Vec2::splat(16.0),
+        egui::Sense::focusable_noninteractive(),
+    );
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, text));
     icons::paint(ui.painter(), icon, rect, egui::Stroke::new(1.3, colour));
     response.on_hover_text(text);
@@ -161,7 +172,11 @@ pub(super) fn tools(
                     .map(|g| (g, grouping_word(frame, g)))
                     .collect();
                 let name = w.text("dump-grouping");
-                ui.label(RichText::new(name).size(SMALL).color(frame.tokens.text_faint));
+                ui.label(
+                    RichText::new(name)
+                        .size(SMALL)
+                        .color(frame.tokens.text_faint),
+                );
                 // Where there is little room the choices fold into a list.
                 if ui.available_width() > 520.0 {
                     if let Some(grouping) = choices(ui, name, dump.grouping, &all) {
@@ -214,7 +229,11 @@ fn grouping_word<'a>(frame: &Frame<'a>, grouping: Grouping) -> &'a str {
 
 fn field(ui: &mut Ui, text: &mut String, hint: &str) {
     let wide = ui.available_width().clamp(80.0, 220.0);
-    let response = ui.add(TextEdit::singleline(text).hint_text(hint).desired_width(wide));
+    let response = ui.add(
+        TextEdit::singleline(text)
+            .hint_text(hint)
+            .desired_width(wide),
+    );
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, hint));
     response.on_hover_text(hint);
 }

@@ -174,13 +174,18 @@ fn held(
         return;
     };
     let site = wait::library_frame(&group.frames).map_or("", |f| f.function.as_ref());
-    let id = group.first_id.map_or_else(String::new, |id| format!("{id} "));
+    let id = group
+        .first_id
+        .map_or_else(String::new, |id| format!("{id} "));
     let text = w.with(
         "dump-holder",
         &[
             ("id", (&id).into()),
             ("site", format::short(site).into()),
-            ("state", (&format::state(w, &group.state, group.class)).into()),
+            (
+                "state",
+                (&format::state(w, &group.state, group.class)).into(),
+            ),
         ],
     );
     let why = match holder.by {
@@ -209,10 +214,16 @@ fn link(ui: &mut Ui, frame: &Frame<'_>, text: &str, why: &str) -> bool {
         ui.allocate_exact_size(vec2(ui.available_width(), 18.0), egui::Sense::click());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Link, true, text));
     let t = frame.tokens;
-    line(ui.painter(), rect, Align::Min, &[(text, super::paint::body(), t.accent)]);
+    line(
+        ui.painter(),
+        rect,
+        Align::Min,
+        &[(text, super::paint::body(), t.accent)],
+    );
     if response.hovered() || response.has_focus() {
         let stroke = egui::Stroke::new(1.0, t.accent);
-        ui.painter().hline(rect.x_range(), rect.bottom() - 1.0, stroke);
+        ui.painter()
+            .hline(rect.x_range(), rect.bottom() - 1.0, stroke);
     }
     let is_followed = response.clicked();
     let whole = format!("{text}\n{why}");
@@ -238,7 +249,8 @@ fn frames(ui: &mut Ui, frame: &Frame<'_>, sheet: &Sheet, group: &StackGroup) {
     let clip = ui.clip_rect();
     for this in &group.frames {
         let size = vec2(ui.available_width(), HEIGHT - 2.0);
-        let (rect, response) = ui.allocate_exact_size(size, egui::Sense::focusable_noninteractive());
+        let (rect, response) =
+            ui.allocate_exact_size(size, egui::Sense::focusable_noninteractive());
         let place = format::place(&this.file, this.line);
         let marks: Vec<(&str, egui::Color32)> = [
             (is(site, this), w.text("dump-mark-site"), t.highlight),
@@ -281,8 +293,17 @@ fn frames(ui: &mut Ui, frame: &Frame<'_>, sheet: &Sheet, group: &StackGroup) {
         response.on_hover_text(whole);
     }
     if !group.created_by.is_empty() {
-        let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 20.0), egui::Sense::hover());
-        let text = w.with("dump-created-by", &[("by", group.created_by.as_ref().into())]);
-        line(ui.painter(), rect, Align::Min, &[(&text, small(), t.text_dim)]);
+        let (rect, _) =
+            ui.allocate_exact_size(vec2(ui.available_width(), 20.0), egui::Sense::hover());
+        let text = w.with(
+            "dump-created-by",
+            &[("by", group.created_by.as_ref().into())],
+        );
+        line(
+            ui.painter(),
+            rect,
+            Align::Min,
+            &[(&text, small(), t.text_dim)],
+        );
     }
 }

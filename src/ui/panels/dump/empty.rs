@@ -11,32 +11,34 @@ use crate::ui::request::Request;
 use crate::ui::theme::{GAP, PAD};
 
 /// What a person runs to get a dump; the address is that of their own process.
-const DUMP: &str =
-    "curl -o goroutine.debug2.txt 'http://HOST:PORT/debug/pprof/goroutine?debug=2'";
+const DUMP: &str = "curl -o goroutine.debug2.txt 'http://HOST:PORT/debug/pprof/goroutine?debug=2'";
 /// The same without the names of states, which does not stop the process.
 const CHEAP: &str = "curl -o goroutine.debug1.txt 'http://HOST:PORT/debug/pprof/goroutine?debug=1'";
 
 /// Nothing in the recording is a profile: what one would tell, and how to record it.
 pub(super) fn no_profiles(ui: &mut Ui, frame: &mut Frame<'_>) {
     let w = frame.words;
-    egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-        ui.add_space(PAD);
-        ui.label(RichText::new(w.text("dump-none-title")).heading());
-        ui.label(RichText::new(w.text("dump-none-why")).color(frame.tokens.text_dim));
-        ui.add_space(GAP);
-        command(ui, frame, DUMP);
-        ui.horizontal(|ui| {
-            let (rect, _) = ui.allocate_exact_size(egui::Vec2::splat(16.0), egui::Sense::hover());
-            let stroke = egui::Stroke::new(1.4, frame.tokens.warning);
-            icons::paint(ui.painter(), Icon::Warning, rect, stroke);
-            ui.label(RichText::new(w.text("dump-none-stops")).color(frame.tokens.warning));
+    egui::ScrollArea::vertical()
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            ui.add_space(PAD);
+            ui.label(RichText::new(w.text("dump-none-title")).heading());
+            ui.label(RichText::new(w.text("dump-none-why")).color(frame.tokens.text_dim));
+            ui.add_space(GAP);
+            command(ui, frame, DUMP);
+            ui.horizontal(|ui| {
+                let (rect, _) =
+                    ui.allocate_exact_size(egui::Vec2::splat(16.0), egui::Sense::hover());
+                let stroke = egui::Stroke::new(1.4, frame.tokens.warning);
+                icons::paint(ui.painter(), Icon::Warning, rect, stroke);
+                ui.label(RichText::new(w.text("dump-none-stops")).color(frame.tokens.warning));
+            });
+            ui.add_space(GAP);
+            ui.label(RichText::new(w.text("dump-none-cheap")).color(frame.tokens.text_dim));
+            command(ui, frame, CHEAP);
+            ui.add_space(GAP);
+            ui.label(RichText::new(w.text("dump-none-where")).color(frame.tokens.text_dim));
         });
-        ui.add_space(GAP);
-        ui.label(RichText::new(w.text("dump-none-cheap")).color(frame.tokens.text_dim));
-        command(ui, frame, CHEAP);
-        ui.add_space(GAP);
-        ui.label(RichText::new(w.text("dump-none-where")).color(frame.tokens.text_dim));
-    });
 }
 
 fn command(ui: &mut Ui, frame: &mut Frame<'_>, text: &str) {
@@ -67,7 +69,11 @@ pub(super) fn empty_profile(
     };
     ui.label(RichText::new(why).color(frame.tokens.text_dim));
     let path = format::input(incident.snapshot(), profile);
-    ui.label(RichText::new(path).monospace().color(frame.tokens.text_faint));
+    ui.label(
+        RichText::new(path)
+            .monospace()
+            .color(frame.tokens.text_faint),
+    );
 }
 
 /// Something is being prepared, or could not be.

@@ -75,7 +75,9 @@ impl FlameView {
             "dump-matches",
             &[("n", (&n).into()), ("share", (&share).into())],
         );
-        ui.add(egui::Label::new(egui::RichText::new(text).color(frame.tokens.highlight)).truncate());
+        ui.add(
+            egui::Label::new(egui::RichText::new(text).color(frame.tokens.highlight)).truncate(),
+        );
     }
 
     /// Draws it.
@@ -211,10 +213,7 @@ impl FlameView {
         }
         if self.zoom != 0 && ui.input_mut(|i| i.consume_key(egui::Modifiers::NONE, Key::Escape)) {
             self.cursor = self.zoom;
-            self.zoom = tree
-                .nodes
-                .get(self.zoom)
-                .map_or(0, |n| n.parent as usize);
+            self.zoom = tree.nodes.get(self.zoom).map_or(0, |n| n.parent as usize);
         }
         self.is_moved |= before != self.cursor;
     }
@@ -234,7 +233,10 @@ impl FlameView {
         let place = |bar: &Bar| {
             Rect::from_min_max(
                 pos2(rect.left() + bar.left, rect.top() + bar.row as f32 * HEIGHT),
-                pos2(rect.left() + bar.right, rect.top() + (bar.row + 1) as f32 * HEIGHT),
+                pos2(
+                    rect.left() + bar.right,
+                    rect.top() + (bar.row + 1) as f32 * HEIGHT,
+                ),
             )
         };
         let mut mesh = Mesh::default();
@@ -310,7 +312,10 @@ fn colour(t: &Tokens, stage: &Stage<'_>, bar: &Bar, found: Option<&[bool]>) -> C
     let fill = if tree.is_diff {
         t.diff(tree.lean(node.total, stage.scale) as f32)
     } else {
-        let name = tree.names.get(node.name as usize).map_or("", |n| n.as_ref());
+        let name = tree
+            .names
+            .get(node.name as usize)
+            .map_or("", |n| n.as_ref());
         by_package(t, name)
     };
     match is_found {
@@ -331,11 +336,9 @@ fn by_package(t: &Tokens, function: &str) -> Color32 {
         return t.panel.lerp_to_gamma(t.others, 0.32);
     }
     // FNV-1a: the same colour on every machine and at every start.
-    let hash = package
-        .bytes()
-        .fold(0x811c_9dc5_u32, |hash, byte| {
-            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-        });
+    let hash = package.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
     t.fill((hash >> 8) as usize)
 }
 
@@ -352,9 +355,8 @@ fn one(ui: &mut Ui, frame: &Frame<'_>, stage: &Stage<'_>, node: usize, at: Rect)
         };
         let inside = at.shrink2(vec2(4.0, 0.0)).with_max_y(at.bottom() - 1.0);
         line(ui.painter(), inside, Align::Min, &[(name, small(), t.text)]);
-        response.widget_info(|| {
-            WidgetInfo::labeled(Role::TreeItem, true, story(frame, stage, node))
-        });
+        response
+            .widget_info(|| WidgetInfo::labeled(Role::TreeItem, true, story(frame, stage, node)));
     }
     if response.hovered() {
         let stroke = Stroke::new(1.0, t.text_dim);
@@ -378,11 +380,19 @@ fn story(frame: &Frame<'_>, stage: &Stage<'_>, node: usize) -> String {
     };
     let unit = stage.picture.unit.as_ref();
     let [a, b] = tree.scaled(this.total, Scale::Share);
-    let first = format!("{name}, {} ({})", format::value(this.total[0], unit), units::share(a));
+    let first = format!(
+        "{name}, {} ({})",
+        format::value(this.total[0], unit),
+        units::share(a)
+    );
     if !tree.is_diff {
         return first;
     }
-    let second = format!("{} ({})", format::value(this.total[1], unit), units::share(b));
+    let second = format!(
+        "{} ({})",
+        format::value(this.total[1], unit),
+        units::share(b)
+    );
     format!("{first} > {second}")
 }
 
@@ -478,6 +488,10 @@ fn left_out(ui: &mut Ui, frame: &Frame<'_>, picture: &Picture) {
     if a + b < 0.0 {
         let n = format::value(a + b, &picture.unit);
         let text = frame.words.with("dump-left-out", &[("n", (&n).into())]);
-        ui.label(egui::RichText::new(text).size(SMALL).color(frame.tokens.warning));
+        ui.label(
+            egui::RichText::new(text)
+                .size(SMALL)
+                .color(frame.tokens.warning),
+        );
     }
 }

@@ -63,7 +63,11 @@ pub(super) fn form<'a>(snapshot: &'a Snapshot, profile: &Profile) -> &'a str {
 }
 
 /// The process of a profile, or its folder, or that nothing names it.
-pub(super) fn process<'a>(words: &'a Words, snapshot: &'a Snapshot, profile: &'a Profile) -> &'a str {
+pub(super) fn process<'a>(
+    words: &'a Words,
+    snapshot: &'a Snapshot,
+    profile: &'a Profile,
+) -> &'a str {
     match process_key(snapshot, profile).1 {
         "" => words.text("dump-no-process"),
         name => name,
@@ -181,7 +185,11 @@ mod tests {
                 "github.com/prometheus/client_golang/prometheus.",
                 "(*summary).Observe",
             ),
-            ("gopkg.in/yaml%2ev3.Marshal", "gopkg.in/yaml%2ev3.", "Marshal"),
+            (
+                "gopkg.in/yaml%2ev3.Marshal",
+                "gopkg.in/yaml%2ev3.",
+                "Marshal",
+            ),
             ("main.F[go.shape.int]", "main.", "F[go.shape.int]"),
             ("tokio::runtime::park", "tokio::runtime::", "park"),
             (

@@ -108,7 +108,9 @@ impl GroupsView {
         let document = Arc::clone(&incident.document);
         let key = (Some(open), grouping);
         let answer = self.sheets.want(frame.pool, &key, move |cancel| {
-            let made = sheet(&document.snapshot, open, grouping, &|| cancel.is_cancelled());
+            let made = sheet(&document.snapshot, open, grouping, &|| {
+                cancel.is_cancelled()
+            });
             Ok(Arc::new(made))
         });
         let sheet = match answer {
@@ -166,10 +168,14 @@ impl GroupsView {
         };
         header(ui, frame, sheet, shown.rows.len());
         if sheet.grouping == Grouping::Lock && !sheet.groups.has_locks {
-            ui.label(egui::RichText::new(frame.words.text("dump-no-locks")).color(frame.tokens.text_dim));
+            ui.label(
+                egui::RichText::new(frame.words.text("dump-no-locks")).color(frame.tokens.text_dim),
+            );
         }
         if shown.rows.is_empty() {
-            ui.label(egui::RichText::new(frame.words.text("dump-no-match")).color(frame.tokens.text_dim));
+            ui.label(
+                egui::RichText::new(frame.words.text("dump-no-match")).color(frame.tokens.text_dim),
+            );
             return;
         }
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -231,9 +237,16 @@ fn header(ui: &mut Ui, frame: &Frame<'_>, sheet: &Sheet, shown: usize) {
         w.with("dump-groups", &[("n", (&grouped(all as u64)).into())])
     } else {
         let (n, all) = (grouped(shown as u64), grouped(all as u64));
-        w.with("dump-groups-of", &[("n", (&n).into()), ("all", (&all).into())])
+        w.with(
+            "dump-groups-of",
+            &[("n", (&n).into()), ("all", (&all).into())],
+        )
     };
-    dim(&rows, cell(COUNT + 2.0 * GAP, end - CHANGE - 40.0), Align::Min);
+    dim(
+        &rows,
+        cell(COUNT + 2.0 * GAP, end - CHANGE - 40.0),
+        Align::Min,
+    );
     let change = match (sheet.groups.other, sheet.groups.is_picked) {
         (None, _) => "",
         (Some(_), true) => w.text("dump-col-b-a"),
@@ -264,7 +277,12 @@ fn about(frame: &Frame<'_>, sheet: &Sheet, row: &Row) -> String {
     let w = frame.words;
     let mut parts: Vec<String> = Vec::new();
     if sheet.grouping != Grouping::State {
-        parts.push(format::state(w, &row.state, row.class));
+        let state = format::state(w, &row.state, row.class);
+        parts.push(if row.is_mixed {
+            w.with("dump-mostly", &[("state", (&state).into())])
+        } else {
+            state
+        });
     }
     if row.members.len() > 1 && sheet.grouping != Grouping::Stack {
         let n = grouped(row.members.len() as u64);
@@ -333,7 +351,10 @@ fn one(
     let (word, function) = head(frame, sheet.grouping, this);
     let second = about(frame, sheet, this);
     let change = groups.change(this).map(|by| format::change(by, unit));
-    let mut name = format!("{count} ({share}) {word}{}, {second}", format::short(function));
+    let mut name = format!(
+        "{count} ({share}) {word}{}, {second}",
+        format::short(function)
+    );
     if let Some(change) = &change {
         name.push_str(", ");
         name.push_str(&frame.words.with("dump-change", &[("by", change.into())]));
@@ -342,21 +363,46 @@ fn one(
     let was_picked = response.clicked();
     if ui.is_rect_visible(rect) {
         let top = rect.with_max_y(rect.top() + 23.0).translate(vec2(0.0, 1.0));
-        let low = rect.with_min_y(rect.top() + 20.0).translate(vec2(0.0, -1.0));
+        let low = rect
+            .with_min_y(rect.top() + 20.0)
+            .translate(vec2(0.0, -1.0));
         let x = rect.left();
         let cell = |line: Rect, from: f32, to: f32| line.with_min_x(x + from).with_max_x(x + to);
         let p = ui.painter();
-        let numbers = if groups.count(this) == 0.0 { t.text_faint } else { t.text };
-        line(p, cell(top, 0.0, COUNT), Align::Max, &[(&count, mono(), numbers)]);
-        line(p, cell(low, 0.0, COUNT), Align::Max, &[(&share, mono_small(), t.text_dim)]);
+        let numbers = if groups.count(this) == 0.0 {
+            t.text_faint
+        } else {
+            t.text
+        };
+        line(
+            p,
+            cell(top, 0.0, COUNT),
+            Align::Max,
+            &[(&count, mono(), numbers)],
+        );
+        line(
+            p,
+            cell(low, 0.0, COUNT),
+            Align::Max,
+            &[(&share, mono_small(), t.text_dim)],
+        );
         let end = rect.width() - GAP;
         let from = COUNT + 2.0 * GAP;
         bar(ui, t.others, cell(rect, GAP, end), groups.share(this));
         let mut to = end;
         if let Some(change) = &change {
             to = end - CHANGE - GAP;
-            let colour = if change.starts_with('±') { t.text_faint } else { t.text };
-            line(p, cell(top, to, end), Align::Max, &[(change, mono(), colour)]);
+            let colour = if change.starts_with('±') {
+                t.text_faint
+            } else {
+                t.text
+            };
+            line(
+                p,
+                cell(top, to, end),
+                Align::Max,
+                &[(change, mono(), colour)],
+            );
             spark(ui, frame, sheet, this, cell(low, to, end));
         }
         let (package, own) = format::parts(function);
@@ -367,7 +413,12 @@ fn one(
             (own, body(), t.text),
         ];
         line(p, cell(top, from, to), Align::Min, &pieces);
-        line(p, cell(low, from, to), Align::Min, &[(&second, small(), t.text_dim)]);
+        line(
+            p,
+            cell(low, from, to),
+            Align::Min,
+            &[(&second, small(), t.text_dim)],
+        );
     }
     response.on_hover_ui(|ui| {
         ui.set_max_width(520.0);

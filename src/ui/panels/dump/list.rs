@@ -50,10 +50,13 @@ fn items(snapshot: &Snapshot) -> Vec<Item> {
             )
         })
     };
-    let time = |ix: usize| snapshot.profiles.get(ix).map(|p| (p.t.is_none(), p.t, p.input));
-    order.sort_by(|a, b| {
-        (series(*a), time(*a), *a).cmp(&(series(*b), time(*b), *b))
-    });
+    let time = |ix: usize| {
+        snapshot
+            .profiles
+            .get(ix)
+            .map(|p| (p.t.is_none(), p.t, p.input))
+    };
+    order.sort_by(|a, b| (series(*a), time(*a), *a).cmp(&(series(*b), time(*b), *b)));
     let mut items = Vec::new();
     let mut last = None;
     for run in order.chunk_by(|a, b| series(*a) == series(*b)) {
@@ -83,9 +86,9 @@ impl List {
         open: Open,
     ) {
         let document = std::sync::Arc::clone(&incident.document);
-        let answer = self
-            .items
-            .want(frame.pool, &open.generation, move |_| Ok(items(&document.snapshot)));
+        let answer = self.items.want(frame.pool, &open.generation, move |_| {
+            Ok(items(&document.snapshot))
+        });
         let Some(items) = answer.value() else {
             return;
         };
@@ -120,7 +123,12 @@ fn process(ui: &mut Ui, frame: &Frame<'_>, incident: &Incident, ix: usize) {
     let (rect, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), egui::Sense::hover());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Label, true, name));
-    line(ui.painter(), rect, Align::Min, &[(name, body(), frame.tokens.text)]);
+    line(
+        ui.painter(),
+        rect,
+        Align::Min,
+        &[(name, body(), frame.tokens.text)],
+    );
     response.on_hover_text(name);
 }
 
@@ -157,8 +165,14 @@ fn story(frame: &Frame<'_>, incident: &Incident, ix: usize) -> Option<String> {
         &[
             ("kind", profile.kind.as_ref().into()),
             ("form", format::form(snapshot, profile).into()),
-            ("time", (&format::taken(frame.words, frame.zone, profile)).into()),
-            ("total", (&format::value(profile.total, &profile.unit)).into()),
+            (
+                "time",
+                (&format::taken(frame.words, frame.zone, profile)).into(),
+            ),
+            (
+                "total",
+                (&format::value(profile.total, &profile.unit)).into(),
+            ),
             ("input", format::input(snapshot, profile).into()),
         ],
     ))
@@ -208,7 +222,11 @@ fn profile(
         (_, true) => "B",
         _ => "",
     };
-    let text = if like == Likeness::No { t.text_faint } else { t.text };
+    let text = if like == Likeness::No {
+        t.text_faint
+    } else {
+        t.text
+    };
     let at = |from: f32, to: f32| {
         Rect::from_min_max(
             pos2(rect.left() + from, rect.top()),
@@ -233,9 +251,11 @@ fn profile(
         );
         p.rect_filled(bar, 0.0, t.others.gamma_multiply(0.6));
     }
-    let is_pointed = frame.highlight.targets.iter().any(
-        |target| matches!(target, Target::Stack { profile, .. } if *profile == ix),
-    );
+    let is_pointed = frame
+        .highlight
+        .targets
+        .iter()
+        .any(|target| matches!(target, Target::Stack { profile, .. } if *profile == ix));
     if is_pointed {
         p.circle_filled(pos2(rect.left() + 13.0, rect.top() + 5.0), 2.5, t.highlight);
     }
@@ -257,7 +277,9 @@ fn compare(ui: &mut Ui, frame: &mut Frame<'_>, at: Rect, (ix, is_b): (usize, boo
     let label = if is_b {
         frame.words.text("dump-compare-end").to_owned()
     } else {
-        frame.words.with("dump-compare-with", &[("what", name.into())])
+        frame
+            .words
+            .with("dump-compare-with", &[("what", name.into())])
     };
     let icon = if is_b { Icon::Close } else { Icon::Plus };
     let inside = ui.scope_builder(
@@ -298,12 +320,12 @@ mod tests {
     #[test]
     fn profiles_that_can_be_compared_stand_together() {
         let mut snapshot = Snapshot::default();
-        snapshot.profiles = vec![
+        snapshot.profiles.extend([
             profile("a", "heap", 5),
             profile("b", "goroutine", 1),
             profile("a", "goroutine", 7),
             profile("a", "goroutine", 3),
-        ];
+        ]);
         let told: Vec<String> = items(&snapshot)
             .iter()
             .map(|item| match item {

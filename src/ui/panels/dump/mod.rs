@@ -84,10 +84,13 @@ impl Dump {
         let (left, rest) = all.split_left_right_at_x(all.left() + wide);
         let rest = rest.with_min_x(rest.left() + 2.0 * GAP);
         let line = egui::Stroke::new(1.0, frame.tokens.line);
-        ui.painter()
-            .vline(left.right() + GAP, all.y_range(), line);
-        part(ui, "list", left, |ui| self.list.ui(ui, frame, incident, open));
-        part(ui, "content", rest, |ui| self.content(ui, frame, incident, open));
+        ui.painter().vline(left.right() + GAP, all.y_range(), line);
+        part(ui, "list", left, |ui| {
+            self.list.ui(ui, frame, incident, open)
+        });
+        part(ui, "content", rest, |ui| {
+            self.content(ui, frame, incident, open)
+        });
     }
 
     /// What to show: what was picked, or what the picked finding points at, or the dump that tells most.
@@ -145,8 +148,7 @@ impl Dump {
             Mode::Groups => self.grouped(ui, frame, incident, open),
             Mode::Flame => {
                 if let Some(picture) = self.picture.want(ui, frame, incident, open) {
-                    self.flame
-                        .ui(ui, frame, &picture, self.scale, &self.search);
+                    self.flame.ui(ui, frame, &picture, self.scale, &self.search);
                 }
             }
             Mode::Functions => {
@@ -164,9 +166,9 @@ impl Dump {
     }
 
     fn grouped(&mut self, ui: &mut Ui, frame: &mut Frame<'_>, incident: &Incident, open: Open) {
-        let Some(sheet) =
-            self.groups
-                .want(ui, frame, incident, open, self.grouping, &self.filter)
+        let Some(sheet) = self
+            .groups
+            .want(ui, frame, incident, open, self.grouping, &self.filter)
         else {
             return;
         };
@@ -175,8 +177,7 @@ impl Dump {
         let wide = (all.width() * 0.42).clamp(240.0, 680.0);
         let (left, right) = all.split_left_right_at_x(all.right() - wide);
         let line = egui::Stroke::new(1.0, frame.tokens.line);
-        ui.painter()
-            .vline(left.right() + GAP, all.y_range(), line);
+        ui.painter().vline(left.right() + GAP, all.y_range(), line);
         let right = right.with_min_x(right.left() + 2.0 * GAP);
         part(ui, "groups", left, |ui| {
             self.groups.ui(ui, frame, incident, &sheet);

@@ -1,7 +1,9 @@
 //! Rows and text on one line, as the parts of this panel draw them.
 
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
-use egui::{Align, Color32, CornerRadius, FontFamily, FontId, Painter, Rect, Response, Role, Sense};
+use egui::{
+    Align, Color32, CornerRadius, FontFamily, FontId, Painter, Rect, Response, Role, Sense,
+};
 use egui::{Stroke, StrokeKind, Ui, WidgetInfo, vec2};
 
 use crate::ui::theme::{BODY, SMALL, Tokens};
@@ -114,7 +116,11 @@ pub(super) fn choices<T: Copy + PartialEq>(
 
 /// A small word in a coloured frame.
 pub(super) fn tag(painter: &Painter, at: egui::Pos2, text: &str, colour: Color32) -> f32 {
-    let galley = painter.layout_no_wrap(text.to_owned(), FontId::new(10.5, FontFamily::Proportional), colour);
+    let galley = painter.layout_no_wrap(
+        text.to_owned(),
+        FontId::new(10.5, FontFamily::Proportional),
+        colour,
+    );
     let rect = Rect::from_min_size(
         egui::pos2(at.x, at.y - galley.size().y / 2.0 - 1.0),
         galley.size() + vec2(8.0, 2.0),

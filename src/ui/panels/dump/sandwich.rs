@@ -69,7 +69,11 @@ fn sorted(picture: &Picture, scale: Scale, sort: Sort, text: &str) -> Vec<Functi
     let mut rows: Vec<Function> = picture
         .functions
         .iter()
-        .filter(|f| names.as_ref().is_none_or(|n| n.get(f.name as usize) == Some(&true)))
+        .filter(|f| {
+            names
+                .as_ref()
+                .is_none_or(|n| n.get(f.name as usize) == Some(&true))
+        })
         .copied()
         .collect();
     let size = |value: [f64; 2]| {
@@ -158,7 +162,13 @@ impl SandwichView {
     ) -> Option<u32> {
         let sorted = self.sorted.last()?;
         let tree = &sorted.picture.tree;
-        let next = heads(ui, frame, self.sort, (tree.is_diff, scale), sorted.rows.len());
+        let next = heads(
+            ui,
+            frame,
+            self.sort,
+            (tree.is_diff, scale),
+            sorted.rows.len(),
+        );
         let is_wide = ui.available_width() > WIDE;
         if sorted.rows.is_empty() {
             let text = frame.words.text("dump-no-match");
@@ -176,7 +186,14 @@ impl SandwichView {
             for function in sorted.rows.get(range).unwrap_or_default() {
                 let values = numbers(frame, &sorted.picture, (scale, is_wide), function);
                 let is_picked = Some(function.name) == picked;
-                if one(ui, frame, &sorted.picture, function.name, &values, is_picked) {
+                if one(
+                    ui,
+                    frame,
+                    &sorted.picture,
+                    function.name,
+                    &values,
+                    is_picked,
+                ) {
                     to = Some(function.name);
                 }
             }
@@ -210,32 +227,37 @@ impl SandwichView {
                 flame = Some(function.to_owned());
             }
             let text = egui::RichText::new(format::short(function)).strong();
-            ui.add(egui::Label::new(text).truncate()).on_hover_text(function);
+            ui.add(egui::Label::new(text).truncate())
+                .on_hover_text(function);
         });
         let crate::engine::memo::Answer::Ready(around) = answer else {
             return (None, flame);
         };
-        egui::ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-            ui.spacing_mut().item_spacing.y = 0.0;
-            for (title, list) in [
-                (w.text("dump-callers"), &around.callers),
-                (w.text("dump-callees"), &around.callees),
-            ] {
-                let title = egui::RichText::new(title).small().color(frame.tokens.text_faint);
-                ui.label(title);
-                if list.is_empty() {
-                    let none = egui::RichText::new(w.text("dump-none-of-them"));
-                    ui.label(none.color(frame.tokens.text_dim));
-                }
-                for (other, value) in list {
-                    let values = around_numbers(picture, *value);
-                    if one(ui, frame, picture, *other, &values, false) && *other != 0 {
-                        to = Some(*other);
+        egui::ScrollArea::vertical()
+            .auto_shrink(false)
+            .show(ui, |ui| {
+                ui.spacing_mut().item_spacing.y = 0.0;
+                for (title, list) in [
+                    (w.text("dump-callers"), &around.callers),
+                    (w.text("dump-callees"), &around.callees),
+                ] {
+                    let title = egui::RichText::new(title)
+                        .small()
+                        .color(frame.tokens.text_faint);
+                    ui.label(title);
+                    if list.is_empty() {
+                        let none = egui::RichText::new(w.text("dump-none-of-them"));
+                        ui.label(none.color(frame.tokens.text_dim));
                     }
+                    for (other, value) in list {
+                        let values = around_numbers(picture, *value);
+                        if one(ui, frame, picture, *other, &values, false) && *other != 0 {
+                            to = Some(*other);
+                        }
+                    }
+                    ui.add_space(GAP);
                 }
-                ui.add_space(GAP);
-            }
-        });
+            });
         (to, flame)
     }
 }
@@ -329,7 +351,14 @@ fn heads(
         next = next.or(head(ui, frame, at, text, *by, (sort, Align::Max)));
     }
     let at = rect.with_min_x(x + 2.0 * GAP);
-    next.or(head(ui, frame, at, &name, Some(Sort::Name), (sort, Align::Min)))
+    next.or(head(
+        ui,
+        frame,
+        at,
+        &name,
+        Some(Sort::Name),
+        (sort, Align::Min),
+    ))
 }
 
 fn head(
@@ -348,13 +377,16 @@ fn head(
         (true, Sort::Name) => " ▲",
         (true, _) => " ▼",
     };
-    line(ui.painter(), at, align, &[(text, small(), colour), (mark, small(), colour)]);
+    line(
+        ui.painter(),
+        at,
+        align,
+        &[(text, small(), colour), (mark, small(), colour)],
+    );
     let by = by?;
     let response = ui.interact(at, ui.scope_id().with(("head", text)), Sense::click());
     let name = frame.words.with("dump-sort-by", &[("what", text.into())]);
-    response.widget_info(|| {
-        egui::WidgetInfo::selected(egui::Role::Button, true, is_on, &name)
-    });
+    response.widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, is_on, &name));
     if response.has_focus() {
         super::paint::focus(ui.painter(), at, t);
     }
@@ -373,7 +405,11 @@ fn one(
     is_picked: bool,
 ) -> bool {
     let t = frame.tokens;
-    let function = picture.tree.names.get(name as usize).map_or("", |n| n.as_ref());
+    let function = picture
+        .tree
+        .names
+        .get(name as usize)
+        .map_or("", |n| n.as_ref());
     let shown = match (name, function) {
         (0, _) => frame.words.text("dump-root"),
         (_, "") => frame.words.text("dump-unnamed"),

@@ -194,7 +194,9 @@ mod tests {
     fn a_zoomed_frame_takes_the_whole_width_and_hidden_rows_are_left_out() {
         let tree = tree(&profile(&[("a;b", 1.0), ("c;d;e", 3.0)]), None, &|| false).unwrap();
         let layout = layout(&tree, Scale::Share);
-        let c = (0..tree.nodes.len()).find(|n| tree.name(*n) == "c").unwrap();
+        let c = (0..tree.nodes.len())
+            .find(|n| tree.name(*n) == "c")
+            .unwrap();
         let all = bars(&tree, &layout, c, 80.0, (1, 2));
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].node.map(|n| tree.name(n)), Some("d"));
@@ -203,9 +205,17 @@ mod tests {
 
     #[test]
     fn keys_walk_the_tree() {
-        let tree = tree(&profile(&[("a;b", 1.0), ("c;d", 3.0), ("c;e", 2.0)]), None, &|| false)
-            .unwrap();
-        let named = |name: &str| (0..tree.nodes.len()).find(|n| tree.name(*n) == name).unwrap();
+        let tree = tree(
+            &profile(&[("a;b", 1.0), ("c;d", 3.0), ("c;e", 2.0)]),
+            None,
+            &|| false,
+        )
+        .unwrap();
+        let named = |name: &str| {
+            (0..tree.nodes.len())
+                .find(|n| tree.name(*n) == name)
+                .unwrap()
+        };
         for (from, way, to) in [
             ("", Step::Down, "c"),
             ("c", Step::Down, "d"),
@@ -217,7 +227,11 @@ mod tests {
             ("d", Step::Down, "d"),
             ("", Step::Up, ""),
         ] {
-            assert_eq!(step(&tree, 0, named(from), way), named(to), "{from} {way:?}");
+            assert_eq!(
+                step(&tree, 0, named(from), way),
+                named(to),
+                "{from} {way:?}"
+            );
         }
         let c = named("c");
         assert_eq!(step(&tree, c, named("e"), Step::Right), named("e"));
