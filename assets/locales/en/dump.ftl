@@ -61,7 +61,11 @@ dump-col-total = Total
 dump-col-self = Self
 dump-col-b-a = B - A
 dump-col-previous = Since previous
-dump-groups = { $n } groups
+dump-groups =
+    { $count ->
+        [one] { $n } group
+       *[other] { $n } groups
+    }
 dump-groups-of = { $n } of { $all } groups
 dump-no-locks = This dump has no lock addresses: only debug=2 prints them.
 dump-no-match = Nothing matches.
@@ -83,7 +87,11 @@ dump-fact-wait = Longest wait
 dump-fact-labels = Labels
 dump-first = {" "}· goroutine { $id }
 dump-lock-waiting = { $lock }: { $n } wait
-dump-more-locks = and { $n } more locks
+dump-more-locks =
+    { $count ->
+        [one] and { $n } more lock
+       *[other] and { $n } more locks
+    }
 dump-holder = Likely holder: goroutine { $id }in { $site } ({ $state })
 dump-holder-object = One of its frames works on the very object that holds the lock. The runtime does not say who holds a lock: this is likely, not certain.
 dump-holder-type = One of its frames is a method of the type that takes the lock. The runtime does not say who holds a lock: this is a guess.
@@ -101,13 +109,21 @@ dump-root = (start of the stack)
 dump-zoom-all = Show all again
 dump-flame-hint = Click or Enter zooms, Esc goes back, arrows move between frames
 dump-flame-name = Flame graph: { $frame }
-dump-matches = { $n } functions, { $share }
+dump-matches =
+    { $count ->
+        [one] { $n } function, { $share }
+       *[other] { $n } functions, { $share }
+    }
 dump-less = less in B
 dump-more = more in B
 dump-totals-differ = Totals differ: A { $a }, B { $b }
 dump-left-out = Negative values ({ $n }) have no width and are not drawn.
 dump-points = { $n } pp
-dump-functions = { $n } functions
+dump-functions =
+    { $count ->
+        [one] { $n } function
+       *[other] { $n } functions
+    }
 dump-sort-by = Sort by { $what }
 dump-callers = Called by
 dump-callees = Calls

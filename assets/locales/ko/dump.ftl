@@ -61,7 +61,10 @@ dump-col-total = 전체
 dump-col-self = 자체
 dump-col-b-a = B - A
 dump-col-previous = 이전 대비
-dump-groups = 그룹 { $n }개
+dump-groups =
+    { $count ->
+       *[other] 그룹 { $n }개
+    }
 dump-groups-of = 그룹 { $all }개 중 { $n }개
 dump-no-locks = 이 덤프에는 락 주소가 없습니다. debug=2에만 나옵니다.
 dump-no-match = 일치하는 항목이 없습니다.
@@ -83,7 +86,10 @@ dump-fact-wait = 가장 긴 대기
 dump-fact-labels = 레이블
 dump-first = {" "}· 고루틴 { $id }
 dump-lock-waiting = { $lock }: { $n }개 대기
-dump-more-locks = 외 락 { $n }개
+dump-more-locks =
+    { $count ->
+       *[other] 외 락 { $n }개
+    }
 dump-holder = 보유자(추정): 고루틴 { $id }{ $site } ({ $state })
 dump-holder-object = 이 고루틴의 프레임 하나가 락을 가진 바로 그 객체를 다루고 있습니다. 런타임은 락 보유자를 알려 주지 않으므로 확정이 아니라 추정입니다.
 dump-holder-type = 이 고루틴의 프레임 하나가 락을 잡는 타입의 메서드입니다. 런타임은 락 보유자를 알려 주지 않으므로 추측입니다.
@@ -101,13 +107,19 @@ dump-root = (스택의 시작)
 dump-zoom-all = 다시 전체 보기
 dump-flame-hint = 클릭이나 Enter로 확대, Esc로 되돌아가기, 화살표로 프레임 이동
 dump-flame-name = 플레임 그래프: { $frame }
-dump-matches = 함수 { $n }개, { $share }
+dump-matches =
+    { $count ->
+       *[other] 함수 { $n }개, { $share }
+    }
 dump-less = B에서 감소
 dump-more = B에서 증가
 dump-totals-differ = 합계가 다릅니다: A { $a }, B { $b }
 dump-left-out = 음수 값({ $n })은 너비가 없어 그리지 않았습니다.
 dump-points = { $n } %p
-dump-functions = 함수 { $n }개
+dump-functions =
+    { $count ->
+       *[other] 함수 { $n }개
+    }
 dump-sort-by = { $what } 기준 정렬
 dump-callers = 호출한 함수
 dump-callees = 호출하는 함수

@@ -156,8 +156,12 @@ fn locks(
         }
     }
     if all.len() > LOCKS {
-        let n = grouped((all.len() - LOCKS) as u64);
-        let text = frame.words.with("dump-more-locks", &[("n", (&n).into())]);
+        let more = all.len() - LOCKS;
+        let n = grouped(more as u64);
+        let text = frame.words.with(
+            "dump-more-locks",
+            &[("n", (&n).into()), ("count", more.into())],
+        );
         ui.label(RichText::new(text).small().color(frame.tokens.text_faint));
     }
 }

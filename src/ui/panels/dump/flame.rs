@@ -61,8 +61,8 @@ impl FlameView {
         if text.is_empty() || of != text || Some(*open) != self.of {
             return;
         }
-        let n = found.names.iter().filter(|is| **is).count();
-        let n = crate::base::text::grouped(n as u64);
+        let count = found.names.iter().filter(|is| **is).count();
+        let n = crate::base::text::grouped(count as u64);
         let share = match (scale, open.b) {
             (_, None) => units::share(found.total[0]),
             (_, Some(_)) => format!(
@@ -73,7 +73,11 @@ impl FlameView {
         };
         let text = frame.words.with(
             "dump-matches",
-            &[("n", (&n).into()), ("share", (&share).into())],
+            &[
+                ("n", (&n).into()),
+                ("count", count.into()),
+                ("share", (&share).into()),
+            ],
         );
         ui.add(
             egui::Label::new(egui::RichText::new(text).color(frame.tokens.highlight)).truncate(),

@@ -234,7 +234,10 @@ fn header(ui: &mut Ui, frame: &Frame<'_>, sheet: &Sheet, shown: usize) {
     let end = rect.width() - GAP;
     let all = sheet.groups.rows.len();
     let rows = if shown == all {
-        w.with("dump-groups", &[("n", (&grouped(all as u64)).into())])
+        w.with(
+            "dump-groups",
+            &[("n", (&grouped(all as u64)).into()), ("count", all.into())],
+        )
     } else {
         let (n, all) = (grouped(shown as u64), grouped(all as u64));
         w.with(

@@ -71,6 +71,8 @@ pub(super) fn row(
     let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     response.widget_info(|| WidgetInfo::selected(Role::ListBoxOption, true, is_picked, name));
+    // egui says "pressed" of what is selected; an option of a list is selected.
+    ui.accesskit_node_builder(response.id, |node| node.set_selected(is_picked));
     if ui.is_rect_visible(rect) {
         let fill = match (is_picked, response.hovered()) {
             (true, _) => tokens.selected,

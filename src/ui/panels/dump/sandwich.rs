@@ -322,8 +322,11 @@ fn heads(
     n: usize,
 ) -> Option<Sort> {
     let w = frame.words;
-    let n = grouped(n as u64);
-    let name = w.with("dump-functions", &[("n", (&n).into())]);
+    let text = grouped(n as u64);
+    let name = w.with(
+        "dump-functions",
+        &[("n", (&text).into()), ("count", n.into())],
+    );
     let (own, total) = (w.text("dump-col-self"), w.text("dump-col-total"));
     let columns: Vec<(String, f32, Option<Sort>)> = if is_diff {
         let side = if scale == Scale::Share { "%" } else { "" };
