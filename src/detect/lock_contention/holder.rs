@@ -55,8 +55,9 @@ pub struct LikelyHolder {
     pub is_cycle: bool,
 }
 
-/// The likely holders of the locks that goroutines of a dump wait for, by lock: where the frames of a holder show the lock, each
-/// of its own; else the one that [`LockContention`](super::LockContention) tells for the most wanted lock of the place.
+/// The likely holders of the locks that goroutines of a dump wait for, by lock.
+///
+/// Where the frames of a holder show the lock, each lock has its own; else the one that [`LockContention`](super::LockContention) tells for the most wanted lock of the place.
 pub fn of_locks(profile: &Profile) -> Vec<LikelyHolder> {
     let places = Places::of(profile);
     let mut found: BTreeMap<u64, LikelyHolder> = BTreeMap::new();

@@ -141,10 +141,9 @@ impl Tokens {
 
     /// A quiet fill of one kind of many: the hue of a series on the ground, so that text can be read on it.
     pub fn fill(&self, at: usize) -> Color32 {
-        let hue = self
-            .series
-            .get(at % self.series.len())
-            .unwrap_or(&self.others);
+        // The last of the series is a grey, which is for what has no kind of its own.
+        let hues = self.series.split_last().map_or(&[][..], |(_, hues)| hues);
+        let hue = hues.get(at % hues.len().max(1)).unwrap_or(&self.others);
         self.panel.lerp_to_gamma(*hue, 0.3)
     }
 

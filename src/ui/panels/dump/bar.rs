@@ -146,13 +146,7 @@ fn sign(ui: &mut Ui, icon: Icon, colour: egui::Color32, text: &str) {
 }
 
 /// Ways to show it.
-pub(super) fn tools(
-    ui: &mut Ui,
-    frame: &mut Frame<'_>,
-    dump: &mut Dump,
-    open: Open,
-    can_group: bool,
-) {
+pub(super) fn tools(ui: &mut Ui, frame: &Frame<'_>, dump: &mut Dump, open: Open, can_group: bool) {
     let w = frame.words;
     ui.horizontal(|ui| {
         let all = [

@@ -20,13 +20,17 @@ use crate::ui::theme::{BODY, GAP};
 
 /// Height of a frame: two lines.
 const HEIGHT: f32 = 34.0;
-/// Most locks that are listed; the rest is counted.
-const LOCKS: usize = 3;
+/// Locks that are listed before one asks for all: with little height only the first, so that the stack is seen.
+const fn first_locks(height: f32) -> usize {
+    if height < 300.0 { 1 } else { 3 }
+}
 
 /// What it remembers between frames.
 #[derive(Debug, Default)]
 pub(super) struct Detail {
     seen: Option<(usize, usize)>,
+    /// Whether all locks of the row are listed.
+    has_all_locks: bool,
 }
 
 impl Detail {
@@ -54,6 +58,12 @@ impl Detail {
             .and_then(|r| sheet.groups.rows.get(r));
         let is_new = self.seen != picked;
         self.seen = picked;
+        self.has_all_locks &= !is_new;
+        let most = if self.has_all_locks {
+            usize::MAX
+        } else {
+            first_locks(ui.available_height())
+        };
         title(ui, frame, profile, group, row);
         let mut area = egui::ScrollArea::vertical().auto_shrink(false);
         if is_new {
@@ -67,7 +77,7 @@ impl Detail {
                 ui.label(RichText::new(text).color(frame.tokens.warning));
             }
             facts(ui, frame, group);
-            locks(ui, frame, profile, sheet, group, row);
+            self.has_all_locks |= locks(ui, frame, profile, sheet, (group, row), most);
             ui.add_space(GAP);
             frames(ui, frame, sheet, group);
         });
@@ -125,45 +135,44 @@ fn facts(ui: &mut Ui, frame: &Frame<'_>, group: &StackGroup) {
     }
 }
 
-/// The locks that the row waits for, the most wanted first, each with its likely holder.
+/// The locks that the row waits for, the most wanted first, each with its likely holder. Whether all of them are asked for.
 fn locks(
     ui: &mut Ui,
     frame: &mut Frame<'_>,
     profile: &Profile,
     sheet: &Sheet,
-    group: &StackGroup,
-    row: Option<&Row>,
-) {
+    (group, row): (&StackGroup, Option<&Row>),
+    most: usize,
+) -> bool {
     let own = group.lock.map(|lock| (lock, group.value));
     let mut all: Vec<(u64, f64)> = row.map(|r| r.locks.clone()).unwrap_or_default();
     if all.is_empty() {
         all.extend(own);
     }
-    let shown = all.iter().take(LOCKS);
-    for (lock, waiting) in shown {
+    for (lock, waiting) in all.iter().take(most) {
         let n = format::value(*waiting, &profile.unit);
         let text = frame.words.with(
             "dump-lock-waiting",
             &[("lock", (&address(*lock)).into()), ("n", (&n).into())],
         );
         ui.add(egui::Label::new(RichText::new(text).monospace()).truncate());
-        match sheet.holders.iter().find(|h| h.lock == *lock) {
-            Some(holder) => held(ui, frame, profile, sheet, holder),
-            None => {
-                let text = frame.words.text("dump-holder-unknown");
-                ui.label(RichText::new(text).small().color(frame.tokens.text_faint));
-            }
+        if let Some(holder) = sheet.holders.iter().find(|h| h.lock == *lock) {
+            held(ui, frame, profile, sheet, holder);
+        } else {
+            let text = frame.words.text("dump-holder-unknown");
+            ui.label(RichText::new(text).small().color(frame.tokens.text_faint));
         }
     }
-    if all.len() > LOCKS {
-        let more = all.len() - LOCKS;
-        let n = grouped(more as u64);
-        let text = frame.words.with(
-            "dump-more-locks",
-            &[("n", (&n).into()), ("count", more.into())],
-        );
-        ui.label(RichText::new(text).small().color(frame.tokens.text_faint));
+    let more = all.len().saturating_sub(most);
+    if more == 0 {
+        return false;
     }
+    let n = grouped(more as u64);
+    let text = frame.words.with(
+        "dump-more-locks",
+        &[("n", (&n).into()), ("count", more.into())],
+    );
+    ui.link(RichText::new(text).small()).clicked()
 }
 
 fn held(

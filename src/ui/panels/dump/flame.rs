@@ -88,7 +88,7 @@ impl FlameView {
     pub(super) fn ui(
         &mut self,
         ui: &mut Ui,
-        frame: &mut Frame<'_>,
+        frame: &Frame<'_>,
         picture: &Arc<Picture>,
         scale: Scale,
         search: &str,
@@ -222,7 +222,7 @@ impl FlameView {
         self.is_moved |= before != self.cursor;
     }
 
-    fn draw(&mut self, ui: &mut Ui, frame: &Frame<'_>, stage: &Stage<'_>, canvas: &Response) {
+    fn draw(&mut self, ui: &Ui, frame: &Frame<'_>, stage: &Stage<'_>, canvas: &Response) {
         let (rect, clip) = (stage.rect, ui.clip_rect());
         let row_at = |y: f32| ((y - rect.top()) / HEIGHT).floor().max(0.0) as u32;
         let rows = (row_at(clip.top()), row_at(clip.bottom()) + 1);
@@ -339,15 +339,15 @@ fn by_package(t: &Tokens, function: &str) -> Color32 {
     if wait::is_std(package) {
         return t.panel.lerp_to_gamma(t.others, 0.32);
     }
-    // FNV-1a: the same colour on every machine and at every start.
+    // FNV-1a, mixed once more: the same colour on every machine and at every start.
     let hash = package.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     });
-    t.fill((hash >> 8) as usize)
+    t.fill(((hash ^ hash >> 15).wrapping_mul(0x85eb_ca6b) >> 16) as usize)
 }
 
 /// One frame: its name where there is room, its card under the pointer.
-fn one(ui: &mut Ui, frame: &Frame<'_>, stage: &Stage<'_>, node: usize, at: Rect) -> Response {
+fn one(ui: &Ui, frame: &Frame<'_>, stage: &Stage<'_>, node: usize, at: Rect) -> Response {
     let response = ui.interact(at, ui.scope_id().with(("frame", node)), Sense::CLICK);
     let t = frame.tokens;
     let tree = &stage.picture.tree;
@@ -460,19 +460,17 @@ fn legend(ui: &mut Ui, frame: &Frame<'_>, picture: &Picture) {
     ui.label(dim(w.text("dump-more")));
     let (rect, _) = ui.allocate_exact_size(vec2(104.0, 10.0), Sense::hover());
     let mut mesh = Mesh::default();
-    let n = 13;
-    for at in 0..n {
-        let left = rect.left() + rect.width() * at as f32 / n as f32;
-        let part = Rect::from_min_size(
-            pos2(left, rect.top()),
-            vec2(rect.width() / n as f32, rect.height()),
-        );
-        mesh.add_colored_rect(part, t.diff(at as f32 / (n - 1) as f32 * 2.0 - 1.0));
+    let parts = 13;
+    let wide = rect.width() / parts as f32;
+    for at in 0..parts {
+        let corner = pos2(rect.left() + wide * at as f32, rect.top());
+        let part = Rect::from_min_size(corner, vec2(wide, rect.height()));
+        mesh.add_colored_rect(part, t.diff(at as f32 / (parts - 1) as f32 * 2.0 - 1.0));
     }
     ui.painter().add(Shape::mesh(mesh));
     ui.label(dim(w.text("dump-less")));
     let [a, b] = picture.tree.totals;
-    if a != b {
+    if a.total_cmp(&b).is_ne() {
         let unit = picture.unit.as_ref();
         let text = w.with(
             "dump-totals-differ",

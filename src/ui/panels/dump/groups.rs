@@ -21,6 +21,8 @@ use crate::ui::theme::GAP;
 const HEIGHT: f32 = 42.0;
 /// Width of the counts, with the shares below them.
 const COUNT: f32 = 66.0;
+/// Width of the bar of a whole, at most.
+const BAR: f32 = 300.0;
 /// Width of the changes.
 const CHANGE: f32 = 66.0;
 
@@ -150,9 +152,8 @@ impl GroupsView {
             let row = sheet.groups.rows.get(*shown.rows.first()?)?;
             Some(row.shown)
         };
-        self.gone
-            .or(frame.view.focus.stack.map(|s| (sheet.open, s)))
-            .or_else(first)
+        let picked = frame.view.focus.stack.map(|s| (sheet.open, s));
+        self.gone.or(picked).or_else(first)
     }
 
     /// Draws them.
@@ -224,11 +225,10 @@ fn header(ui: &mut Ui, frame: &Frame<'_>, sheet: &Sheet, shown: usize) {
     let w = frame.words;
     let t = frame.tokens;
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 18.0), egui::Sense::hover());
-    let x = rect.left();
-    let cell = |from: f32, to: f32| rect.with_min_x(x + from).with_max_x(x + to);
-    let p = ui.painter();
+    let left = rect.left();
+    let cell = |from: f32, to: f32| rect.with_min_x(left + from).with_max_x(left + to);
     let dim = |text: &str, at: Rect, align: Align| {
-        line(p, at, align, &[(text, small(), t.text_faint)]);
+        line(ui.painter(), at, align, &[(text, small(), t.text_faint)]);
     };
     dim(w.text("dump-col-count"), cell(0.0, COUNT), Align::Max);
     let end = rect.width() - GAP;
@@ -391,7 +391,12 @@ fn one(
         );
         let end = rect.width() - GAP;
         let from = COUNT + 2.0 * GAP;
-        bar(ui, t.others, cell(rect, GAP, end), groups.share(this));
+        bar(
+            ui,
+            t.others.gamma_multiply(0.75),
+            cell(rect, GAP, end.min(BAR)),
+            groups.share(this),
+        );
         let mut to = end;
         if let Some(change) = &change {
             to = end - CHANGE - GAP;

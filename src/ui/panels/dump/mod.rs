@@ -77,7 +77,7 @@ impl Dump {
             empty::no_profiles(ui, frame);
             return;
         }
-        let open = self.open(incident, frame);
+        let open = Self::open(incident, frame);
         let all = ui.available_rect_before_wrap();
         ui.advance_cursor_after_rect(all);
         let wide = LIST.min(all.width() * 0.3);
@@ -86,15 +86,15 @@ impl Dump {
         let line = egui::Stroke::new(1.0, frame.tokens.line);
         ui.painter().vline(left.right() + GAP, all.y_range(), line);
         part(ui, "list", left, |ui| {
-            self.list.ui(ui, frame, incident, open)
+            self.list.ui(ui, frame, incident, open);
         });
         part(ui, "content", rest, |ui| {
-            self.content(ui, frame, incident, open)
+            self.content(ui, frame, incident, open);
         });
     }
 
     /// What to show: what was picked, or what the picked finding points at, or the dump that tells most.
-    fn open(&self, incident: &Incident, frame: &Frame<'_>) -> Open {
+    fn open(incident: &Incident, frame: &Frame<'_>) -> Open {
         let profiles = &incident.snapshot().profiles;
         let focus = &frame.view.focus;
         let pointed = frame.highlight.targets.iter().find_map(|t| match t {

@@ -100,7 +100,7 @@ impl SandwichView {
     pub(super) fn ui(
         &mut self,
         ui: &mut Ui,
-        frame: &mut Frame<'_>,
+        frame: &Frame<'_>,
         picture: &Arc<Picture>,
         scale: Scale,
         search: &str,
@@ -351,17 +351,12 @@ fn heads(
     for (text, wide, by) in &columns {
         let at = Rect::from_min_size(egui::pos2(x, rect.top()), vec2(*wide, HEIGHT));
         x += wide;
-        next = next.or(head(ui, frame, at, text, *by, (sort, Align::Max)));
+        let asked = head(ui, frame, at, text, *by, (sort, Align::Max));
+        next = next.or(asked);
     }
     let at = rect.with_min_x(x + 2.0 * GAP);
-    next.or(head(
-        ui,
-        frame,
-        at,
-        &name,
-        Some(Sort::Name),
-        (sort, Align::Min),
-    ))
+    let asked = head(ui, frame, at, &name, Some(Sort::Name), (sort, Align::Min));
+    next.or(asked)
 }
 
 fn head(
