@@ -166,7 +166,9 @@ impl App {
             FocusEdit::Profile(profile) => {
                 focus.profile = profile;
                 focus.stack = None;
+                focus.compare_profile = focus.compare_profile.filter(|b| Some(*b) != profile);
             }
+            FocusEdit::CompareProfile(profile) => focus.compare_profile = profile,
             FocusEdit::Stack(stack) => focus.stack = stack,
             FocusEdit::Table(table, filter) => {
                 focus.table = Some(table);

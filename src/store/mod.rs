@@ -12,6 +12,7 @@ pub mod pyramid;
 mod requests;
 #[cfg(feature = "sql")]
 pub mod sql;
+pub mod stacks;
 pub mod tables;
 pub mod trace;
 

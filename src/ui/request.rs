@@ -92,6 +92,8 @@ pub enum FocusEdit {
     Span(Option<usize>),
     /// Open a profile.
     Profile(Option<usize>),
+    /// Compare the open profile with this one.
+    CompareProfile(Option<usize>),
     /// Pick a stack.
     Stack(Option<usize>),
     /// Open a table, with text that its rows must hold.

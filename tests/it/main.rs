@@ -17,6 +17,8 @@ mod support;
 #[cfg(feature = "gui")]
 mod ui;
 #[cfg(feature = "gui")]
+mod ui_dump;
+#[cfg(feature = "gui")]
 mod ui_load;
 #[cfg(feature = "gui")]
 mod ui_timeline;
