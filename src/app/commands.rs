@@ -5,7 +5,7 @@ use crate::engine::load::Opening;
 use crate::session::settings::Settings;
 use crate::session::target::Target;
 use crate::session::view::{Drawer, LaneRow, Selection};
-use crate::ui::commands::CommandId;
+use crate::ui::commands::{self, CommandId, Group};
 use crate::ui::request::{FocusEdit, LaneEdit, NoteEdit, Request, Setting};
 
 /// How long the person is told something, in seconds.
@@ -44,7 +44,7 @@ impl App {
                 self.set(setting);
                 self.follow_settings(ctx);
             }
-            Request::Export(_) => {}
+            Request::Export(wish) => self.export(ctx, wish),
             Request::Copy(text) => ctx.copy_text(text),
             Request::Tell(text) => self.tell(ctx, text),
         }
@@ -69,7 +69,7 @@ impl App {
         }
     }
 
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.load = None;
         self.progress = None;
         self.incident = None;
@@ -256,6 +256,7 @@ impl App {
             Setting::Scale(scale) => settings.scale = scale.clamp(0.6, 3.0),
             Setting::SideWidth(width) => settings.side_width = width,
             Setting::DrawerHeight(height) => settings.drawer_height = height,
+            Setting::Forget(paths) => settings.recent.retain(|r| *r != paths),
             Setting::Sql(query) => {
                 settings.sql_history.retain(|q| *q != query);
                 settings.sql_history.insert(0, query);
@@ -264,23 +265,15 @@ impl App {
         }
     }
 
+    /// Each group has a file of its own.
     fn command(&mut self, ctx: &egui::Context, id: CommandId) {
-        match id {
-            CommandId::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
-            CommandId::Close => self.close(),
-            CommandId::Undo => {
-                let mut now = (self.view.clone(), self.notes.clone());
-                if self.edits.undo(&mut now) {
-                    (self.view, self.notes) = now;
-                }
-            }
-            CommandId::Redo => {
-                let mut now = (self.view.clone(), self.notes.clone());
-                if self.edits.redo(&mut now) {
-                    (self.view, self.notes) = now;
-                }
-            }
-            _ => {}
+        let Some(command) = commands::command(id) else {
+            return;
+        };
+        match command.group {
+            Group::File | Group::Edit | Group::View | Group::Look => self.general(ctx, id),
+            Group::Move | Group::Lanes => {}
+            Group::Findings => {}
         }
     }
 }

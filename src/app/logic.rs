@@ -16,6 +16,7 @@ const MESSAGES_A_FRAME: usize = 32;
 impl App {
     /// Takes in what has come.
     pub(super) fn drain(&mut self, ctx: &egui::Context) {
+        self.take_written(ctx);
         for _ in 0..MESSAGES_A_FRAME {
             let Some(message) = self.load.as_ref().and_then(|load| load.next()) else {
                 return;

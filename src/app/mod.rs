@@ -4,10 +4,13 @@
 //! Outside crates that only this floor may name: `eframe`, `egui_kittest` (which draws the real window without a display).
 
 pub mod commands;
+mod general;
 mod logic;
 pub mod run;
+mod shortcuts;
 pub mod shot;
 mod ui;
+mod writing;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -62,6 +65,9 @@ pub struct App {
     state_folder: Option<PathBuf>,
     look: Option<Look>,
     frames: u64,
+    /// Whether somebody was writing when the last frame ended.
+    was_typing: bool,
+    written: writing::Slot,
 }
 
 /// What the person was told, until when (seconds of the window's clock).
@@ -92,6 +98,14 @@ pub(crate) struct Panels {
     pub(crate) inputs: panels::inputs::Inputs,
     pub(crate) palette: panels::palette::Palette,
     pub(crate) start: panels::start::Start,
+    pub(crate) files: panels::start::files::Files,
+}
+
+impl Panels {
+    /// Whether something lies over the window that has the keys for itself.
+    pub(crate) const fn is_modal(&self) -> bool {
+        self.palette.is_open() || self.files.is_open()
+    }
 }
 
 impl App {
@@ -123,6 +137,8 @@ impl App {
             state_folder: start.state_folder,
             look: None,
             frames: 0,
+            was_typing: false,
+            written: writing::Slot::default(),
         };
         crate::ui::theme::fonts(ctx);
         app.follow_settings(ctx);

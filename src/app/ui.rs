@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::session::view::Drawer;
 use crate::ui::frame::Frame;
+use crate::ui::panels;
 use crate::ui::theme;
 
 impl eframe::App for App {
@@ -15,6 +16,7 @@ impl eframe::App for App {
             self.frames += 1;
         }
         let mut requests = Vec::new();
+        self.shortcuts(ui, &mut requests);
         let mut frame = Frame {
             incident: self.incident.as_ref(),
             view: &self.view,
@@ -27,6 +29,8 @@ impl eframe::App for App {
             zone: &self.zone,
             second_zone: self.second_zone.as_ref(),
             pool: &self.pool,
+            can_undo: self.edits.can_undo(),
+            can_redo: self.edits.can_redo(),
             requests: &mut requests,
         };
         let panels = &mut self.panels;
@@ -63,7 +67,10 @@ impl eframe::App for App {
             }
             egui::CentralPanel::default().show(ui, |ui| panels.timeline.ui(ui, &mut frame));
         }
+        panels.files.ui(ui, &mut frame);
         panels.palette.ui(ui, &mut frame);
+        panels::start::drop::ui(ui, &mut frame);
+        self.was_typing = ui.text_edit_focused();
         for request in requests {
             self.carry_out(ui, request);
         }

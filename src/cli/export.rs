@@ -62,6 +62,7 @@ pub(super) fn run(command: &Export, out: &mut Out) -> Result<Exit, CliError> {
     let material = Material {
         report: &report,
         snapshot: &document.snapshot,
+        notes: None,
     };
     let mut look = out.look(Some(&command.output));
     look.table.clone_from(&command.table);

@@ -56,24 +56,35 @@ impl Exporter for Csv {
 }
 
 fn timeline(material: &Material<'_>) -> String {
-    let view = View::of(material.report);
+    let view = View::of(material);
     let mut out = String::new();
     let header = [
         "start", "end", "kind", "severity", "title", "finding", "input",
     ];
-    push_row(&mut out, header.iter().map(|h| (*h).to_owned()));
-    for entry in &material.report.timeline {
+    let said: &[&str] = match material.notes {
+        Some(_) => &["text", "comment", "dismissed"],
+        None => &[],
+    };
+    push_row(&mut out, header.iter().chain(said).map(|h| (*h).to_owned()));
+    for entry in &view.timeline {
         let input = entry.input.as_deref().map_or("", |id| view.path(id));
         let cells = [
             entry.start.to_rfc3339(),
             entry.end.map(|t| t.to_rfc3339()).unwrap_or_default(),
-            entry.kind.word().to_owned(),
-            entry.severity.word().to_owned(),
+            entry.kind.clone(),
+            entry.weight().to_owned(),
             entry.title.clone(),
-            entry.finding.clone().unwrap_or_default(),
+            entry.finding().unwrap_or_default().to_owned(),
             input.to_owned(),
         ];
-        push_row(&mut out, cells.into_iter());
+        let said = material.notes.is_some().then(|| {
+            [
+                entry.text.clone(),
+                entry.comment.clone().unwrap_or_default(),
+                entry.dismissed.clone().unwrap_or_default(),
+            ]
+        });
+        push_row(&mut out, cells.into_iter().chain(said.into_iter().flatten()));
     }
     out
 }

@@ -16,6 +16,7 @@ pub use view::wrap;
 use std::path::Path;
 
 use crate::model::report::Report;
+use crate::session::notes::Notes;
 use crate::store::Snapshot;
 
 /// What is written.
@@ -25,6 +26,8 @@ pub struct Material<'a> {
     pub report: &'a Report,
     /// What it was made from.
     pub snapshot: &'a Snapshot,
+    /// What a person said of it; without, exactly the report is written.
+    pub notes: Option<&'a Notes>,
 }
 
 /// How it is written.

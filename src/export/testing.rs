@@ -151,6 +151,7 @@ impl Example {
         Material {
             report: &self.report,
             snapshot: &self.snapshot,
+            notes: None,
         }
     }
 }

@@ -5,11 +5,13 @@
 //! `zip`, `tar`, `zstd`, `flate2`, `glob`.
 
 pub mod analysis;
+pub mod folder;
 pub mod incident;
 pub mod intake;
 pub mod notes;
 pub mod settings;
 pub mod target;
+pub mod timeline;
 pub mod undo;
 pub mod view;
 

@@ -142,6 +142,8 @@ pub enum Setting {
     SideWidth(f32),
     /// Height of the drawer, in points.
     DrawerHeight(f32),
+    /// Take what was opened once out of the list of recent ones.
+    Forget(Vec<PathBuf>),
     /// Query that was run.
     Sql(String),
 }
@@ -153,4 +155,6 @@ pub struct Export {
     pub path: PathBuf,
     /// The id of the form in `export::ALL`.
     pub form: String,
+    /// Whether a file that stands there is replaced; without, the person is asked.
+    pub is_replacing: bool,
 }

@@ -1,1 +1,4 @@
 //! Small things that several panels draw.
+
+pub mod caps;
+pub mod rows;
