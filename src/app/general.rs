@@ -18,7 +18,10 @@ impl App {
         match id {
             CommandId::Palette => self.panels.palette.toggle(),
             CommandId::Shortcuts => self.panels.palette.toggle_sheet(),
-            CommandId::Open => self.panels.files.choose(Purpose::Open, &self.settings.recent),
+            CommandId::Open => self
+                .panels
+                .files
+                .choose(Purpose::Open, &self.settings.recent),
             CommandId::Export => self.ask_where_to_export(ctx),
             CommandId::Reload => self.reload(ctx),
             CommandId::Close => self.close(),

@@ -19,7 +19,7 @@ use crate::base::time::Zone;
 use crate::engine::load::{Load, Opening, Progress};
 use crate::engine::pool::Pool;
 use crate::engine::{EngineError, Wake};
-use crate::session::incident::Incident;
+use crate::session::incident::{Incident, name_of};
 use crate::session::notes::Notes;
 use crate::session::settings::Settings;
 use crate::session::undo::History;
@@ -45,6 +45,8 @@ pub struct Start {
 /// The window.
 pub struct App {
     pub(crate) opening: Opening,
+    /// What is open, in a word: the last part of its path.
+    pub(crate) name: String,
     pub(crate) load: Option<Load>,
     pub(crate) progress: Option<Progress>,
     pub(crate) incident: Option<Incident>,
@@ -117,6 +119,7 @@ impl App {
         let pool = Pool::new(2, Arc::clone(&wake))?;
         let mut app = Self {
             opening: Opening::default(),
+            name: String::new(),
             load: None,
             progress: None,
             incident: None,
@@ -152,6 +155,7 @@ impl App {
     pub(crate) fn open(&mut self, opening: Opening) -> Result<(), EngineError> {
         self.load = Some(Load::start(opening.clone(), Arc::clone(&self.wake))?);
         self.progress = Some(Progress::default());
+        self.name = name_of(&opening.paths);
         self.opening = opening;
         Ok(())
     }

@@ -80,8 +80,8 @@ fn take(input: &mut InputState, focus: Focus) -> Vec<CommandId> {
 /// Whether a press is this shortcut. Signs that need Shift on some keyboards (`?`, `+`) are taken with and without.
 fn fits(shortcut: KeyboardShortcut, key: Key, modifiers: Modifiers) -> bool {
     let wanted = shortcut.modifiers;
-    let is_key = shortcut.logical_key == key
-        || (shortcut.logical_key == Key::Plus && key == Key::Equals);
+    let is_key =
+        shortcut.logical_key == key || (shortcut.logical_key == Key::Plus && key == Key::Equals);
     let is_sign = matches!(
         shortcut.logical_key,
         Key::Questionmark | Key::Plus | Key::Minus | Key::OpenBracket | Key::CloseBracket

@@ -95,7 +95,11 @@ impl App {
 
 fn write(wish: Export, document: &Document, report: &Report, notes: &Notes) -> Outcome {
     let Some(exporter) = export::by_id(&wish.form) else {
-        return Outcome::Failed(format!("no form {:?}; there are {}", wish.form, export::names()));
+        return Outcome::Failed(format!(
+            "no form {:?}; there are {}",
+            wish.form,
+            export::names()
+        ));
     };
     if !wish.is_replacing && is_there(&wish.path) {
         return Outcome::Exists(wish);

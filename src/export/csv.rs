@@ -84,7 +84,10 @@ fn timeline(material: &Material<'_>) -> String {
                 entry.dismissed.clone().unwrap_or_default(),
             ]
         });
-        push_row(&mut out, cells.into_iter().chain(said.into_iter().flatten()));
+        push_row(
+            &mut out,
+            cells.into_iter().chain(said.into_iter().flatten()),
+        );
     }
     out
 }

@@ -237,7 +237,10 @@ fn said(out: &mut String, view: &View<'_>, id: &str) {
         push(out, &format!("\n**Dismissed**: {}", escaped(reason)));
     }
     if let Some(text) = view.comment(id) {
-        push(out, &format!("\n> {}", own_words(text).replace('\n', "\n> ")));
+        push(
+            out,
+            &format!("\n> {}", own_words(text).replace('\n', "\n> ")),
+        );
     }
 }
 
@@ -271,11 +274,7 @@ fn timeline(out: &mut String, view: &View<'_>) {
         }
         push(
             out,
-            &format!(
-                "| {} | {end} | {} | {title} |",
-                entry.start,
-                entry.weight()
-            ),
+            &format!("| {} | {end} | {} | {title} |", entry.start, entry.weight()),
         );
     }
 }

@@ -201,7 +201,10 @@ impl<'a> Page<'a> {
 
     /// What a person said of a finding or hypothesis.
     fn said(&mut self, id: &str) {
-        let verdict = self.view.verdict(id).map(|v| format!("verdict: {}", v.word()));
+        let verdict = self
+            .view
+            .verdict(id)
+            .map(|v| format!("verdict: {}", v.word()));
         let dismissed = self.view.dismissed(id).map(|r| format!("dismissed: {r}"));
         let comment = self.view.comment(id).map(|c| format!("note: {c}"));
         for text in [verdict, dismissed, comment].into_iter().flatten() {

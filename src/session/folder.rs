@@ -132,10 +132,7 @@ pub fn complete(typed: &str, items: &[Item]) -> Option<String> {
         Some(at) => typed.split_at_checked(at + 1)?,
         None => ("", typed),
     };
-    let exact: Vec<&Item> = items
-        .iter()
-        .filter(|i| i.name.starts_with(begun))
-        .collect();
+    let exact: Vec<&Item> = items.iter().filter(|i| i.name.starts_with(begun)).collect();
     // Only where nothing begins exactly so may the case differ.
     let begins: Vec<&Item> = if exact.is_empty() {
         let lower = begun.to_lowercase();

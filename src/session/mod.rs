@@ -9,6 +9,7 @@ pub mod folder;
 pub mod incident;
 pub mod intake;
 pub mod notes;
+pub mod samples;
 pub mod settings;
 pub mod target;
 pub mod timeline;

@@ -18,6 +18,8 @@ use crate::ui::words::Words;
 /// One frame, for panels.
 #[derive(Debug)]
 pub struct Frame<'a> {
+    /// The name of what is open: the last part of its path.
+    pub name: &'a str,
     /// What is open.
     pub incident: Option<&'a Incident>,
     /// What is shown of it.
@@ -56,7 +58,7 @@ impl Frame<'_> {
 }
 
 /// What the picked finding or hypothesis points at; lanes draw it bright.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Highlight {
     /// Its findings, by id.
     pub findings: BTreeSet<String>,

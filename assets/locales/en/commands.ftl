@@ -82,6 +82,7 @@ cmd-why-nothing-open = Nothing is open
 cmd-why-nothing-picked = Pick a cause or finding first
 cmd-why-no-cause = Pick a cause first
 cmd-why-no-lane = There is no lane
+cmd-why-no-drawer = Nothing lies open below
 cmd-why-no-range = Nothing is measured or picked
 cmd-why-analysing = The analysis still runs
 cmd-why-no-undo = Nothing to undo

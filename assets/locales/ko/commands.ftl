@@ -82,6 +82,7 @@ cmd-why-nothing-open = 열린 인시던트가 없습니다
 cmd-why-nothing-picked = 먼저 원인이나 발견을 선택하십시오
 cmd-why-no-cause = 먼저 원인을 선택하십시오
 cmd-why-no-lane = 레인이 없습니다
+cmd-why-no-drawer = 하단 창이 열려 있지 않습니다
 cmd-why-no-range = 측정하거나 선택한 구간이 없습니다
 cmd-why-analysing = 분석이 아직 끝나지 않았습니다
 cmd-why-no-undo = 취소할 변경이 없습니다

@@ -48,10 +48,8 @@ pub fn paint(ui: &Ui, tokens: &Tokens, right: Pos2, shortcut: KeyboardShortcut) 
             .painter()
             .layout_no_wrap(name.to_owned(), font.clone(), tokens.text_dim);
         let width = (galley.size().x + 10.0).max(18.0);
-        let rect = Rect::from_center_size(
-            Pos2::new(x - width / 2.0, right.y),
-            Vec2::new(width, 18.0),
-        );
+        let rect =
+            Rect::from_center_size(Pos2::new(x - width / 2.0, right.y), Vec2::new(width, 18.0));
         ui.painter().rect(
             rect,
             3.0,

@@ -2,3 +2,4 @@
 
 pub mod caps;
 pub mod rows;
+pub mod text;

@@ -71,11 +71,7 @@ impl Rows {
             .auto_shrink(false);
         if std::mem::take(&mut self.must_show) {
             let top = self.at as f32 * theme::ROW;
-            let offset = self
-                .offset
-                .min(top)
-                .max(top + theme::ROW - height)
-                .max(0.0);
+            let offset = self.offset.min(top).max(top + theme::ROW - height).max(0.0);
             area = area.vertical_scroll_offset(offset);
         }
         let output = ui
@@ -93,6 +89,6 @@ impl Rows {
                 })
             })
             .inner;
-        self.offset = output.state.offset.y;
+        self.offset = output.state.clamped_offset().y;
     }
 }

@@ -179,7 +179,7 @@ pub fn choices(frame: &Frame<'_>) -> Vec<Item> {
         })
         .collect();
     for theme in Theme::ALL {
-        let title = words.text(&format!("theme-{}", theme.word())).to_owned();
+        let title = words.text(&format!("look-{}", theme.word())).to_owned();
         let act = Act::Set(Setting::Theme(theme));
         all.push(Item::new(Kind::Theme, title, act).also(&format!("theme {}", theme.word())));
     }
@@ -222,7 +222,11 @@ pub const fn group_word(group: commands::Group) -> &'static str {
 /// Everything in the data that has a name. Runs on a worker.
 pub fn of_data(incident: Option<&Incident>, cancel: &Cancel) -> Vec<Item> {
     let mut all = Vec::new();
-    for zone in ["UTC", "local"].map(str::to_owned).into_iter().chain(Zone::names()) {
+    for zone in ["UTC", "local"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(Zone::names())
+    {
         if all.len() < 2 || zone != "UTC" {
             let act = Act::Set(Setting::Zone(zone.clone()));
             all.push(Item::new(Kind::Zone, zone, act));
@@ -291,7 +295,10 @@ fn rows(incident: &Incident, all: &mut Vec<Item>, cancel: &Cancel) {
         if at % 1000 == 0 && cancel.is_cancelled() {
             return;
         }
-        let act = Act::Follow(Target::Sample { series: at, t: None });
+        let act = Act::Follow(Target::Sample {
+            series: at,
+            t: None,
+        });
         all.push(Item::new(Kind::Series, series.selector(), act));
     }
     let mut seen: BTreeSet<&Arc<str>> = BTreeSet::new();
@@ -331,7 +338,13 @@ pub struct Hits {
 }
 
 /// The best hits for a query. What was chosen lately comes first among what fits.
-pub fn search(query: &str, choices: &[Item], data: &[Item], recent: &[Act], cancel: &Cancel) -> Hits {
+pub fn search(
+    query: &str,
+    choices: &[Item],
+    data: &[Item],
+    recent: &[Act],
+    cancel: &Cancel,
+) -> Hits {
     let query = Query::new(query);
     let mut found: Vec<(i32, &Item)> = Vec::new();
     for (at, item) in choices.iter().chain(data).enumerate() {

@@ -190,8 +190,12 @@ impl Palette {
         let at = self.rows.at.min(hits.hits.len() - 1);
         let mut active = None;
         let has_moved = ui.input(|i| i.pointer.is_moving());
-        self.rows
-            .show(ui, "palette-rows", height, hits.hits.len(), |ui, n, rect, response| {
+        self.rows.show(
+            ui,
+            "palette-rows",
+            height,
+            hits.hits.len(),
+            |ui, n, rect, response| {
                 let Some(hit) = hits.hits.get(n) else { return };
                 row::ui(ui, rect, &response, hit, frame, n == at);
                 if n == at {
@@ -203,7 +207,8 @@ impl Palette {
                 if response.clicked() && row::why_not(&hit.item, frame).is_none() {
                     chosen = Some(hit.item.act.clone());
                 }
-            });
+            },
+        );
         if let Some(n) = hovered {
             self.rows.at = n;
         }
@@ -231,7 +236,11 @@ impl Palette {
             &[("shown", shown.into()), ("total", total.into())],
         );
         ui.horizontal(|ui| {
-            let text = |text: String| egui::RichText::new(text).small().color(frame.tokens.text_faint);
+            let text = |text: String| {
+                egui::RichText::new(text)
+                    .small()
+                    .color(frame.tokens.text_faint)
+            };
             ui.label(text(frame.words.text("palette-keys").to_owned()));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 ui.label(text(count));
