@@ -1,7 +1,7 @@
 //! Commands of the groups File, Edit, View and Look.
 
 use crate::app::App;
-use crate::base::time::Timestamp;
+use crate::base::time::{NANOS_PER_MS, NANOS_PER_SEC, Timestamp};
 use crate::session::notes::Notes;
 use crate::session::settings::{Lang, Theme};
 use crate::session::view::{Drawer, Selection, View};
@@ -109,8 +109,15 @@ impl App {
             return;
         }
         let range = self.view.range;
-        let middle = || Timestamp::from_nanos(range.start.nanos() + range.nanos() / 2);
-        let at = self.view.cursor.unwrap_or_else(middle);
+        // As fine as a person writes it.
+        let rounded = |t: Timestamp, nanos: i64| {
+            Timestamp::from_nanos(t.nanos().div_euclid(nanos).saturating_mul(nanos))
+        };
+        let middle = range.start.plus_nanos(range.nanos() / 2);
+        let at = match self.view.cursor {
+            Some(cursor) => rounded(cursor, NANOS_PER_MS),
+            None => rounded(middle, NANOS_PER_SEC),
+        };
         self.view.drawer = Some(Drawer::Notes);
         self.panels.notes.add(at, self.view.measure);
     }

@@ -157,10 +157,8 @@ mod tests {
     }
 
     fn taken(events: Vec<Event>, focus: Focus) -> (Vec<CommandId>, usize) {
-        let mut input = InputState {
-            events,
-            ..InputState::default()
-        };
+        let mut input = InputState::default();
+        input.events = events;
         let asked = take(&mut input, focus);
         (asked, input.events.len())
     }

@@ -400,6 +400,7 @@ fn varied<'a>(findings: &[&'a Finding], most: usize) -> Vec<&'a Finding> {
 mod tests {
     use super::*;
     use crate::export::testing::Example;
+    use crate::model::finding::FindingKind;
 
     fn text(example: &Example, options: &Options) -> String {
         String::from_utf8(Text.write(&example.material(), options).unwrap()).unwrap()

@@ -217,20 +217,18 @@ mod tests {
     }
 
     fn example() -> (Report, Snapshot) {
-        let snapshot = Snapshot {
-            inputs: vec![Input {
-                id: "in-1".to_owned(),
-                path: "events.csv".to_owned(),
-                format: "events-csv".to_owned(),
-                sha256: String::new(),
-                counts: Counts::default(),
-                start: None,
-                end: None,
-                warnings: Vec::new(),
-            }],
-            events: vec![event("deploy", 10, "v2"), event("alert", 20, "p99 is up")],
-            ..Snapshot::default()
-        };
+        let mut snapshot = Snapshot::default();
+        snapshot.inputs.push(Input {
+            id: "in-1".to_owned(),
+            path: "events.csv".to_owned(),
+            format: "events-csv".to_owned(),
+            sha256: String::new(),
+            counts: Counts::default(),
+            start: None,
+            end: None,
+            warnings: Vec::new(),
+        });
+        snapshot.events = vec![event("deploy", 10, "v2"), event("alert", 20, "p99 is up")];
         let mut change = Finding::new(FindingKind::Change, "v2", at(10), None);
         change.title = "v2".to_owned();
         change.evidence.push(Evidence {

@@ -16,3 +16,7 @@ mod prom_cases;
 mod support;
 #[cfg(feature = "gui")]
 mod ui;
+#[cfg(feature = "gui")]
+mod ui_notes;
+#[cfg(feature = "gui")]
+mod ui_pics;

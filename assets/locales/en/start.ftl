@@ -68,6 +68,7 @@ files-replace = Replace it
 files-keep = Change the name
 files-left-out = { $n } more are not listed; type to narrow
 files-keys = Tab completes · Down goes to the list · Space picks several · Ctrl+Enter opens
+files-keys-save = Tab completes · Down goes to the list · Enter exports
 
 # The palette
 palette-hint = Search commands, causes, findings, lanes, services, series, traces…

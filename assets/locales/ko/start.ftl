@@ -62,6 +62,7 @@ files-replace = 바꾸기
 files-keep = 이름 변경
 files-left-out = { $n }개는 목록에 없습니다. 이름을 입력해 좁히십시오
 files-keys = Tab 완성 · 아래 화살표 목록 · Space 여러 개 선택 · Ctrl+Enter 열기
+files-keys-save = Tab 완성 · 아래 화살표 목록 · Enter 내보내기
 
 # 팔레트
 palette-hint = 명령, 원인, 발견, 레인, 서비스, 시리즈, 트레이스 검색…

@@ -8,7 +8,6 @@ use crate::session::timeline::Entry;
 use crate::ui::frame::Frame;
 use crate::ui::panels::notes::{Notes, Picked, when};
 use crate::ui::request::{NoteEdit, Request};
-use crate::ui::theme;
 use crate::ui::widgets::text::primary;
 
 /// What a draft becomes.
@@ -96,13 +95,13 @@ impl Draft {
         if !self.zone.is_empty() {
             let old = Zone::parse(&self.zone).unwrap_or_default();
             start = when::read(&self.start, &old, self.day);
-            end = when::read(&self.end, &old, self.day);
+            end = when::read(&self.end, &old, start.unwrap_or(self.day));
         }
         if let Some(start) = start {
             self.start = when::written(start, zone);
         }
         if let Some(end) = end {
-            self.end = when::written(end, zone);
+            self.end = when::written_after(end, zone, start.unwrap_or(self.day));
         }
         name.clone_into(&mut self.zone);
     }
@@ -233,15 +232,14 @@ fn fields(ui: &mut Ui, draft: &mut Draft, is_own: bool, frame: &Frame<'_>) -> eg
     let mut is_changed = title.changed();
     if is_own {
         ui.horizontal(|ui| {
-            let width = ((ui.available_width() - 70.0) / 2.0 - theme::GAP).max(80.0);
-            for (text, key) in [
-                (&mut draft.start, "notes-start"),
-                (&mut draft.end, "notes-end"),
+            for (text, key, width) in [
+                (&mut draft.start, "notes-start", 178.0),
+                (&mut draft.end, "notes-end", 112.0),
             ] {
                 let field = egui::TextEdit::singleline(text)
                     .font(egui::TextStyle::Monospace)
                     .hint_text(words.text(key))
-                    .desired_width(width - 8.0);
+                    .desired_width(width);
                 is_changed |= ui.add(field).on_hover_text(words.text(key)).changed();
             }
             let zone = frame.zone.short_name(draft.day);

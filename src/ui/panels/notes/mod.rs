@@ -39,7 +39,7 @@ pub struct Notes {
     seen: Said,
     changes: u64,
     entries: Memo<Which, Arc<Vec<Entry>>>,
-    preview: Memo<(Which, &'static str), Preview>,
+    preview: Memo<(Which, &'static str, usize), Preview>,
     rows: Rows,
     picked: Option<Picked>,
     draft: Option<Draft>,

@@ -14,10 +14,8 @@ use crate::ui::theme;
 
 /// Lines that are shown; a report of 10,000 findings as JSON is not read here.
 const LINES: usize = 5000;
-/// Letters of a line that are shown.
-const LETTERS: usize = 400;
-/// Columns of the form that wraps.
-const COLUMNS: usize = 84;
+/// Letters of one line of the file that are shown; a JSON quote may be long.
+const LETTERS: usize = 2000;
 
 /// The file, as lines.
 #[derive(Debug, Default)]
@@ -29,24 +27,41 @@ pub(super) struct Preview {
 }
 
 impl Preview {
-    fn of(bytes: &[u8]) -> Self {
+    fn of(bytes: &[u8], columns: usize) -> Self {
         let Ok(text) = std::str::from_utf8(bytes) else {
             return Self {
                 bytes: bytes.len(),
                 ..Self::default()
             };
         };
-        let lines: Vec<String> = text
-            .lines()
-            .take(LINES)
-            .map(|l| crate::base::text::shorten(l, LETTERS))
-            .collect();
+        let mut lines = Vec::new();
+        for line in text.lines().take(LINES) {
+            fold(&crate::base::text::shorten(line, LETTERS), columns, &mut lines);
+        }
         Self {
-            left_out: text.lines().count() - lines.len(),
+            left_out: text.lines().count().saturating_sub(LINES),
             lines,
             bytes: bytes.len(),
             is_text: true,
         }
+    }
+}
+
+/// Breaks a line where it leaves the panel, at a space if there is one in its second half.
+fn fold(line: &str, columns: usize, out: &mut Vec<String>) {
+    let mut rest: Vec<char> = line.chars().collect();
+    loop {
+        if rest.len() <= columns {
+            out.push(rest.into_iter().collect());
+            return;
+        }
+        let space = rest.iter().take(columns).rposition(|c| *c == ' ');
+        let at = space
+            .filter(|at| *at > columns / 2)
+            .map_or(columns, |at| at + 1);
+        let tail = rest.split_off(at);
+        out.push(rest.into_iter().collect());
+        rest = tail;
     }
 }
 
@@ -60,8 +75,13 @@ impl Notes {
         };
         self.preview_tools(ui, frame);
         let form = self.form;
+        let letter = ui.fonts_mut(|f| {
+            f.glyph_width(&egui::TextStyle::Monospace.resolve(ui.style()), 'm')
+        });
+        let room = ui.available_width() - 2.0 * theme::GAP - 10.0;
+        let columns = ((room / letter.max(1.0)) as usize).clamp(20, 160);
         let notes = self.seen.clone();
-        let answer = self.preview.want(frame.pool, &(which, form), move |_| {
+        let answer = self.preview.want(frame.pool, &(which, form, columns), move |_| {
             let exporter = export::by_id(form).ok_or("no such form")?;
             let material = Material {
                 report: &report,
@@ -69,11 +89,11 @@ impl Notes {
                 notes: Some(&notes),
             };
             let options = Options {
-                width: COLUMNS,
+                width: columns,
                 ..Options::default()
             };
             let bytes = exporter.write(&material, &options);
-            bytes.map(|b| Preview::of(&b)).map_err(|e| e.to_string())
+            bytes.map(|b| Preview::of(&b, columns)).map_err(|e| e.to_string())
         });
         let none = Preview::default();
         let preview = match &answer {
@@ -140,7 +160,7 @@ fn lines(ui: &mut Ui, preview: &Preview, is_ready: bool, frame: &Frame<'_>) {
             let line = ui.text_style_height(&egui::TextStyle::Monospace);
             let more = usize::from(preview.left_out > 0);
             ui.spacing_mut().item_spacing.y = 0.0;
-            egui::ScrollArea::both()
+            egui::ScrollArea::vertical()
                 .id_salt("notes-preview")
                 .max_height(inner)
                 .min_scrolled_height(inner)
@@ -158,4 +178,25 @@ fn lines(ui: &mut Ui, preview: &Preview, is_ready: bool, frame: &Frame<'_>) {
                     }
                 });
         });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_folded_at_spaces_and_nothing_is_lost() {
+        let mut out = Vec::new();
+        fold("aaa bbb ccc", 8, &mut out);
+        fold("", 8, &mut out);
+        fold("0123456789", 8, &mut out);
+        assert_eq!(out, ["aaa bbb ", "ccc", "", "01234567", "89"]);
+    }
+
+    #[test]
+    fn what_is_no_text_says_its_size() {
+        let preview = Preview::of(b"PAR1\xff\xfe", 80);
+        assert!(!preview.is_text);
+        assert_eq!(preview.bytes, 6);
+    }
 }

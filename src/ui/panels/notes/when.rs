@@ -8,6 +8,16 @@ pub fn written(t: Timestamp, zone: &Zone) -> String {
     format!("{} {}", civil.date(), civil.clock_exact())
 }
 
+/// As [`written`], without the date when it is that of `day`.
+pub fn written_after(t: Timestamp, zone: &Zone, day: Timestamp) -> String {
+    let civil = zone.civil(t);
+    if civil.date() == zone.civil(day).date() {
+        civil.clock_exact()
+    } else {
+        written(t, zone)
+    }
+}
+
 /// Reads what a person typed: a date and a clock in the zone of the axis, a clock alone on the day of `day`, or anything that carries its
 /// own offset.
 pub fn read(text: &str, zone: &Zone, day: Timestamp) -> Option<Timestamp> {

@@ -347,6 +347,7 @@ pub fn search(
 ) -> Hits {
     let query = Query::new(query);
     let mut found: Vec<(i32, &Item)> = Vec::new();
+    let mut best = i32::MIN;
     for (at, item) in choices.iter().chain(data).enumerate() {
         if at % 1000 == 0 && cancel.is_cancelled() {
             break;
@@ -356,6 +357,7 @@ pub fn search(
             || matches!(item.kind, Kind::Command | Kind::Cause)
             || recent.contains(&item.act);
         if let Some(score) = item.score(&query).filter(|_| is_shown) {
+            best = best.max(score);
             let used = recent.iter().position(|a| *a == item.act);
             let bonus = match used {
                 Some(at) if query.is_empty() => 100_000 - at as i32,
@@ -365,6 +367,10 @@ pub fn search(
             };
             found.push((score + bonus, item));
         }
+    }
+    if !query.is_empty() {
+        // Letters that are strewn over a sentence are no hit beside a name that is meant.
+        found.retain(|(score, _)| *score * 2 >= best);
     }
     let total = found.len();
     // Stable: what fits alike stays in its order, kind by kind.

@@ -51,7 +51,7 @@ pub(super) fn ui(
     // What it is stands in a column of its own; a command says its group, everything else its kind.
     let small = FontId::proportional(theme::SMALL);
     let (label, colour) = match (reason, item.kind) {
-        (Some(reason), _) => (reason.to_owned(), tokens.warning),
+        (Some(reason), _) => (reason.to_owned(), tokens.text_dim),
         (None, Kind::Command) => (item.detail.clone(), tokens.text_faint),
         (None, _) if item.detail.is_empty() => (kind.to_owned(), tokens.text_faint),
         (None, _) => (format!("{kind} · {}", item.detail), tokens.text_faint),

@@ -21,9 +21,11 @@ const COLUMN: f32 = 290.0;
 /// Draws it; gives whether it stays open.
 pub(super) fn ui(ui: &Ui, query: &mut String, frame: &Frame<'_>) -> bool {
     let size = ui.content_rect().size();
-    let modal = egui::Modal::new(egui::Id::unique("shortcuts")).show(ui, |ui| {
+    let modal = egui::Modal::new(egui::Id::unique("shortcuts"))
+        .frame(egui::Frame::popup(ui.style()).inner_margin(theme::PAD + 2.0))
+        .show(ui, |ui| {
         let is_closed = ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
-        ui.set_width((3.0 * COLUMN + 2.0 * theme::PAD).min(size.x - 48.0));
+        ui.set_width((3.0 * COLUMN + 2.0 * theme::PAD).min(size.x - 72.0));
         ui.horizontal(|ui| {
             ui.heading(frame.words.text("sheet-title"));
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
@@ -48,9 +50,11 @@ pub(super) fn ui(ui: &Ui, query: &mut String, frame: &Frame<'_>) -> bool {
             || {
                 ui.add_space(theme::GAP);
                 let wanted = Query::new(query);
+                let height = (size.y - 130.0).clamp(120.0, 720.0);
                 egui::ScrollArea::vertical()
-                    .max_height((size.y - 140.0).max(160.0))
-                    .auto_shrink([false, true])
+                    .max_height(height)
+                    .min_scrolled_height(height)
+                    .auto_shrink(false)
                     .show(ui, |ui| columns(ui, &wanted, frame));
                 is_closed
             }
@@ -61,7 +65,7 @@ pub(super) fn ui(ui: &Ui, query: &mut String, frame: &Frame<'_>) -> bool {
 fn columns(ui: &mut Ui, query: &Query, frame: &Frame<'_>) {
     let width = (ui.available_width() - 2.0 * theme::PAD) / 3.0;
     ui.horizontal_top(|ui| {
-        ui.spacing_mut().item_spacing.x = theme::PAD;
+        ui.spacing_mut().item_spacing = Vec2::new(theme::PAD, 1.0);
         for groups in COLUMNS {
             ui.allocate_ui(Vec2::new(width, 0.0), |ui| {
                 ui.vertical(|ui| {

@@ -20,7 +20,9 @@ const WIDTH: f32 = 680.0;
 /// Draws it; gives whether it shall close.
 pub(super) fn ui(ui: &Ui, sheet: &mut Sheet, shown: &Shown, frame: &mut Frame<'_>) -> bool {
     let width = WIDTH.min(ui.content_rect().width() - 48.0);
-    let modal = egui::Modal::new(egui::Id::unique("files")).show(ui, |ui| {
+    let modal = egui::Modal::new(egui::Id::unique("files"))
+        .frame(egui::Frame::popup(ui.style()).inner_margin(theme::PAD + 2.0))
+        .show(ui, |ui| {
         ui.set_width(width);
         let is_escaped = ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
         let title = match sheet.purpose {
@@ -397,7 +399,13 @@ fn foot(ui: &mut Ui, sheet: &mut Sheet, shown: &Shown, frame: &mut Frame<'_>) ->
                     .with("files-left-out", &[("n", (*left_out).into())]);
                 said(ui, &text, frame.tokens.text_dim);
             }
-            _ => said(ui, frame.words.text("files-keys"), frame.tokens.text_faint),
+            _ => {
+                let key = match sheet.purpose {
+                    Purpose::Open => "files-keys",
+                    Purpose::Save => "files-keys-save",
+                };
+                said(ui, frame.words.text(key), frame.tokens.text_faint);
+            }
         }
     });
     is_done

@@ -82,12 +82,14 @@ impl Start {
         ui.horizontal_top(|ui| {
             ui.spacing_mut().item_spacing.x = gap;
             ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.x = theme::GAP;
                 ui.set_width(left);
                 open(ui, frame);
                 ui.add_space(2.0 * theme::PAD);
                 self.samples(ui, frame);
             });
             ui.vertical(|ui| {
+                ui.spacing_mut().item_spacing.x = theme::GAP;
                 ui.set_width(right);
                 self.recent(ui, frame);
             });
@@ -236,7 +238,11 @@ fn open(ui: &mut Ui, frame: &mut Frame<'_>) {
     let label = RichText::new(frame.words.text("start-open-button"))
         .size(theme::BODY + 1.0)
         .color(tokens.on_accent);
-    let button = egui::Button::new(label).fill(tokens.accent).min_size(size);
+    let keys = RichText::new("Ctrl+O").small().color(tokens.on_accent);
+    let button = egui::Button::new(label)
+        .fill(tokens.accent)
+        .min_size(size)
+        .right_text(keys);
     if ui.add(button).clicked() {
         frame.ask(Request::Command(CommandId::Open));
     }
