@@ -101,8 +101,11 @@ fn path_field(ui: &mut Ui, sheet: &mut Sheet, frame: &Frame<'_>) {
             ui.memory_mut(|m| m.request_focus(list_id()));
         }
     }
-    if std::mem::take(&mut sheet.must_focus) {
+    // In the frame that the dialog appears in, what lies below still has the focus: asked again until it is there.
+    if sheet.must_focus {
+        sheet.must_focus = !ui.memory(|m| m.has_focus(id));
         ui.memory_mut(|m| m.request_focus(id));
+        ui.request_repaint();
     }
     if std::mem::take(&mut sheet.must_end) {
         let mut state = egui::text_edit::TextEditState::load(ui, id).unwrap_or_default();
