@@ -3,8 +3,7 @@
 use crate::app::{App, Told};
 use crate::engine::load::Opening;
 use crate::session::settings::Settings;
-use crate::session::target::Target;
-use crate::session::view::{Drawer, LaneRow, Selection};
+use crate::session::view::LaneRow;
 use crate::ui::commands::{self, CommandId, Group};
 use crate::ui::request::{FocusEdit, LaneEdit, NoteEdit, Request, Setting};
 
@@ -17,11 +16,7 @@ impl App {
         match request {
             Request::Command(id) => self.command(ctx, id),
             Request::Open(paths) => self.open_paths(ctx, paths),
-            Request::CancelOpen => {
-                if let Some(load) = &self.load {
-                    load.cancel();
-                }
-            }
+            Request::CancelOpen => self.cancel_open(),
             Request::Select(selection) => self.select(selection),
             Request::Follow(target) => self.follow(&target),
             Request::Pick(targets) => self.view.picked = targets,
@@ -57,7 +52,30 @@ impl App {
         ctx.request_repaint_after_secs(TOLD_S as f32);
     }
 
-    fn open_paths(&mut self, ctx: &egui::Context, paths: Vec<std::path::PathBuf>) {
+    /// Stops the reading and shows what is there; once that is done, leaves the rest of the work, too.
+    fn cancel_open(&mut self) {
+        let is_reading = self.progress.as_ref().is_some_and(|p| !p.is_analysing);
+        match &self.load {
+            Some(load) if is_reading => load.cancel(),
+            _ => self.end_load(),
+        }
+    }
+
+    /// Reads the same inputs again; what is shown stays until they are there, and view and notes after that.
+    pub(super) fn reload(&mut self, ctx: &egui::Context) {
+        if self.opening.paths.is_empty() {
+            return;
+        }
+        let opening = Opening {
+            is_reload: self.incident.is_some(),
+            ..self.opening.clone()
+        };
+        if let Err(error) = self.open(opening) {
+            self.tell(ctx, error.to_string());
+        }
+    }
+
+    pub(super) fn open_paths(&mut self, ctx: &egui::Context, paths: Vec<std::path::PathBuf>) {
         self.close();
         let opening = Opening {
             paths,
@@ -70,13 +88,16 @@ impl App {
     }
 
     pub(super) fn close(&mut self) {
-        self.load = None;
-        self.progress = None;
-        self.incident = None;
+        self.save_and_forget();
+        self.end_load();
+        let old = self.incident.take();
+        self.retire(old);
+        self.first_range = None;
         self.edits.clear();
         self.zooms.clear();
         self.view = crate::session::view::View::default();
         self.notes = crate::session::notes::Notes::default();
+        self.panels.timeline.reset();
         self.follow_selection();
     }
 
@@ -84,43 +105,8 @@ impl App {
         self.edits.keep(&(self.view.clone(), self.notes.clone()));
     }
 
-    fn select(&mut self, selection: Selection) {
-        self.view.selection = selection;
-        self.follow_selection();
-    }
-
-    /// Makes the highlight of what is picked.
-    pub(super) fn follow_selection(&mut self) {
-        self.highlight = crate::ui::frame::Highlight::default();
-    }
-
-    fn follow(&mut self, target: &Target) {
-        self.view.picked = vec![target.clone()];
-        let Some(incident) = &self.incident else {
-            return;
-        };
-        if let Some(t) = target.time(incident.snapshot()) {
-            self.view.cursor = Some(t);
-        }
-        match target {
-            Target::Span { span } => {
-                let trace = incident.snapshot().spans.get(*span);
-                self.view.focus.trace = trace.map(|s| s.trace_id.to_string());
-                self.view.focus.span = Some(*span);
-                self.view.drawer = Some(Drawer::Trace);
-            }
-            Target::Stack { profile, group } => {
-                self.view.focus.profile = Some(*profile);
-                self.view.focus.stack = *group;
-                self.view.drawer = Some(Drawer::Dump);
-            }
-            Target::Finding(id) => self.select(Selection::Finding(id.clone())),
-            _ => {}
-        }
-    }
-
-    fn edit_lanes(&mut self, edit: LaneEdit) {
-        if !matches!(edit, LaneEdit::Activate(_)) {
+    pub(super) fn edit_lanes(&mut self, edit: LaneEdit) {
+        if !matches!(edit, LaneEdit::Activate(_) | LaneEdit::Open(_)) {
             self.keep();
         }
         let lanes = &mut self.view.lanes;
@@ -163,7 +149,7 @@ impl App {
                 }
             }
             LaneEdit::Activate(at) => self.view.active_lane = at,
-            LaneEdit::All(all) => *lanes = all,
+            LaneEdit::All(all) | LaneEdit::Open(all) => *lanes = all,
         }
         let last = self.view.lanes.len().saturating_sub(1);
         self.view.active_lane = self.view.active_lane.min(last);
@@ -191,7 +177,7 @@ impl App {
         }
     }
 
-    fn edit_notes(&mut self, edit: NoteEdit) {
+    pub(super) fn edit_notes(&mut self, edit: NoteEdit) {
         self.keep();
         let notes = &mut self.notes;
         match edit {
@@ -257,6 +243,7 @@ impl App {
             Setting::SideWidth(width) => settings.side_width = width,
             Setting::DrawerHeight(height) => settings.drawer_height = height,
             Setting::Forget(paths) => settings.recent.retain(|r| *r != paths),
+            Setting::ExplainHeight(height) => settings.explain_height = height,
             Setting::Sql(query) => {
                 settings.sql_history.retain(|q| *q != query);
                 settings.sql_history.insert(0, query);
@@ -272,8 +259,12 @@ impl App {
         };
         match command.group {
             Group::File | Group::Edit | Group::View | Group::Look => self.general(ctx, id),
-            Group::Move | Group::Lanes => {}
-            Group::Findings => {}
+            Group::Move | Group::Lanes => {
+                self.move_command(ctx, id);
+            }
+            Group::Findings => {
+                self.judge(ctx, id);
+            }
         }
     }
 }

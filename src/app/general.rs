@@ -43,20 +43,6 @@ impl App {
         }
     }
 
-    /// Reads the inputs again; what a person wrote stays.
-    fn reload(&mut self, ctx: &egui::Context) {
-        if self.opening.paths.is_empty() {
-            return;
-        }
-        let notes = std::mem::take(&mut self.notes);
-        let opening = self.opening.clone();
-        self.close();
-        self.notes = notes;
-        if let Err(error) = self.open(opening) {
-            self.tell(ctx, error.to_string());
-        }
-    }
-
     /// Undoes one step, or does it again, and says which.
     fn step_back(&mut self, ctx: &egui::Context, is_undo: bool) {
         loop {
@@ -86,6 +72,10 @@ impl App {
 
     /// Closes what lies open, or unpicks what is picked: one thing a press, the nearest first.
     fn escape(&mut self) {
+        // What lies open on the timeline goes first.
+        if self.panels.timeline.escape() {
+            return;
+        }
         let view = &mut self.view;
         if view.is_drawer_full {
             view.is_drawer_full = false;

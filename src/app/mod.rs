@@ -4,8 +4,12 @@
 //! Outside crates that only this floor may name: `eframe`, `egui_kittest` (which draws the real window without a display).
 
 pub mod commands;
+mod follow;
 mod general;
+mod judging;
+mod keep;
 mod logic;
+mod moves;
 pub mod run;
 mod shortcuts;
 pub mod shot;
@@ -15,7 +19,9 @@ mod writing;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::base::time::Zone;
+use crate::app::keep::Keeper;
+use crate::base::clock::Stopwatch;
+use crate::base::time::{TimeRange, Zone};
 use crate::engine::load::{Load, Opening, Progress};
 use crate::engine::pool::Pool;
 use crate::engine::{EngineError, Wake};
@@ -38,8 +44,12 @@ pub struct Start {
     pub opening: Opening,
     /// What a person set at an earlier start.
     pub settings: Settings,
-    /// Where state is kept between starts; `None` keeps nothing (tests, pictures).
+    /// Where state is kept between starts; `None` keeps nothing (tests, pictures). What is kept there wins over `settings`.
     pub state_folder: Option<PathBuf>,
+    /// Where sample incidents may lie.
+    pub sample_places: Vec<PathBuf>,
+    /// A file that gets a line for each frame that is drawn, so that a test of the real window can see that idle is idle.
+    pub frame_log: Option<PathBuf>,
 }
 
 /// The window.
@@ -54,8 +64,9 @@ pub struct App {
     pub(crate) notes: Notes,
     pub(crate) settings: Settings,
     pub(crate) edits: History<(View, Notes)>,
-    pub(crate) zooms: History<crate::base::time::TimeRange>,
+    pub(crate) zooms: History<TimeRange>,
     pub(crate) highlight: Highlight,
+    pub(crate) linked: follow::Linked,
     pub(crate) messages: Vec<Told>,
     pub(crate) panels: Panels,
     tokens: Tokens,
@@ -64,12 +75,18 @@ pub struct App {
     second_zone: Option<Zone>,
     pool: Pool,
     wake: Wake,
-    state_folder: Option<PathBuf>,
+    keeper: Option<Keeper>,
+    sample_places: Vec<PathBuf>,
+    /// The range that an incident opens with, while nobody has moved.
+    first_range: Option<TimeRange>,
     look: Option<Look>,
     frames: u64,
     /// Whether somebody was writing when the last frame ended.
     was_typing: bool,
     written: writing::Slot,
+    frame_log: Option<std::fs::File>,
+    frame_clock: Stopwatch,
+    longest_frame_ms: Option<f64>,
 }
 
 /// What the person was told, until when (seconds of the window's clock).
@@ -112,7 +129,8 @@ impl Panels {
 
 impl App {
     /// Makes the window's state and starts reading what is to be opened.
-    pub fn new(ctx: &egui::Context, start: Start) -> Result<Self, EngineError> {
+    pub fn new(ctx: &egui::Context, mut start: Start) -> Result<Self, EngineError> {
+        let (keeper, aside) = Keeper::start(start.state_folder, &mut start.settings);
         let waker = ctx.clone();
         let wake: Wake = Arc::new(move || waker.request_repaint());
         // One for lanes while another is busy; the analysis has its own threads.
@@ -133,18 +151,27 @@ impl App {
             edits: History::default(),
             zooms: History::default(),
             highlight: Highlight::default(),
+            linked: follow::Linked::default(),
             messages: Vec::new(),
             panels: Panels::default(),
             pool,
             wake,
-            state_folder: start.state_folder,
+            keeper,
+            sample_places: start.sample_places,
+            first_range: None,
             look: None,
             frames: 0,
             was_typing: false,
             written: writing::Slot::default(),
+            frame_log: start.frame_log.and_then(|path| std::fs::File::create(path).ok()),
+            frame_clock: Stopwatch::start(),
+            longest_frame_ms: None,
         };
         crate::ui::theme::fonts(ctx);
         app.follow_settings(ctx);
+        if let Some(aside) = aside {
+            app.tell_aside(ctx, &aside);
+        }
         if !start.opening.paths.is_empty() {
             app.open(start.opening)?;
         }
@@ -152,7 +179,8 @@ impl App {
     }
 
     /// Opens something in place of what is open.
-    pub(crate) fn open(&mut self, opening: Opening) -> Result<(), EngineError> {
+    pub(crate) fn open(&mut self, mut opening: Opening) -> Result<(), EngineError> {
+        opening.store = self.keeper.as_ref().map(Keeper::store);
         self.load = Some(Load::start(opening.clone(), Arc::clone(&self.wake))?);
         self.progress = Some(Progress::default());
         self.name = name_of(&opening.paths);
@@ -168,6 +196,35 @@ impl App {
     /// How many frames were drawn.
     pub const fn frames(&self) -> u64 {
         self.frames
+    }
+
+    /// The longest that a frame took so far, in milliseconds, from what came in to what was asked for.
+    pub const fn longest_frame_ms(&self) -> Option<f64> {
+        self.longest_frame_ms
+    }
+
+    /// Takes the time of the frame so far. The first frames, which make fonts and textures before anything is seen, do not
+    /// count.
+    fn measure_frame(&mut self) {
+        if self.frames > 2 {
+            let ms = self.frame_clock.elapsed_ms();
+            self.longest_frame_ms = Some(self.longest_frame_ms.map_or(ms, |l| l.max(ms)));
+        }
+    }
+
+    /// How far the reading has come, while it goes on.
+    pub const fn progress(&self) -> Option<&Progress> {
+        self.progress.as_ref()
+    }
+
+    /// What the person is told now.
+    pub fn told(&self) -> impl Iterator<Item = &str> {
+        self.messages.iter().map(|told| told.text.as_str())
+    }
+
+    /// Why nothing useful was in what was opened last, one line for each input.
+    pub fn start_failure(&self) -> Option<&[String]> {
+        self.panels.start.failure()
     }
 
     /// What is open.
@@ -193,6 +250,19 @@ impl App {
     /// Words of the language.
     pub const fn words(&self) -> &Words {
         &self.words
+    }
+
+    /// A line for each frame, where somebody asked for it. A disk that is full must not end the window.
+    fn log_frame(&mut self) {
+        use std::io::Write as _;
+        let is_open = self.incident.is_some();
+        let is_done = is_open && self.load.is_none();
+        if let Some(file) = &mut self.frame_log {
+            let line = format!("{} {is_open} {is_done}\n", self.frames);
+            if file.write_all(line.as_bytes()).is_err() {
+                self.frame_log = None;
+            }
+        }
     }
 
     /// Picks a hypothesis or a finding by id; `first` is the best hypothesis. Whether there is one.

@@ -3,6 +3,7 @@
 use egui::{CentralPanel, Margin, Panel, Ui};
 
 use crate::app::{App, Panels};
+use crate::base::clock::Stopwatch;
 use crate::session::view::Drawer;
 use crate::ui::frame::Frame;
 use crate::ui::panels::{self, shell};
@@ -17,14 +18,20 @@ const LANES_MIN: f32 = 120.0;
 
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
+        self.frame_clock = Stopwatch::start();
         self.drain(ctx);
+        self.open_dropped(ctx);
+        self.follow_links();
         let now = ctx.input(|i| i.time);
         self.messages.retain(|told| told.until > now);
+        self.autosave(ctx);
+        self.measure_frame();
     }
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         if ui.current_pass_index() == 0 {
             self.frames += 1;
+            self.log_frame();
         }
         let mut requests = Vec::new();
         self.shortcuts(ui, &mut requests);
@@ -35,11 +42,13 @@ impl eframe::App for App {
             notes: &self.notes,
             settings: &self.settings,
             highlight: &self.highlight,
+            links: self.linked.links(self.incident.as_ref()),
             progress: self.progress.as_ref(),
             tokens: &self.tokens,
             words: &self.words,
             zone: &self.zone,
             second_zone: self.second_zone.as_ref(),
+            sample_places: &self.sample_places,
             pool: &self.pool,
             can_undo: self.edits.can_undo(),
             can_redo: self.edits.can_redo(),
@@ -53,21 +62,39 @@ impl eframe::App for App {
             let panels = &mut self.panels;
             CentralPanel::default().show(ui, |ui| panels.start.ui(ui, &mut frame));
         } else {
-            incident(ui, &mut frame, &mut self.panels, bar);
+            let status = shell::Status {
+                longest_frame_ms: self
+                    .keeper
+                    .as_ref()
+                    .and(self.longest_frame_ms)
+                    .filter(|_| cfg!(debug_assertions)),
+            };
+            incident(ui, &mut frame, &mut self.panels, bar, status);
         }
         self.panels.files.ui(ui, &mut frame);
         self.panels.palette.ui(ui, &mut frame);
-        panels::start::drop::ui(ui, &mut frame);
+        panels::start::drop::ui(ui, &frame);
         let told: Vec<&str> = self.messages.iter().map(|m| m.text.as_str()).collect();
         shell::told(ui, &frame, &told);
         self.was_typing = ui.text_edit_focused();
         for request in requests {
             self.carry_out(ui, request);
         }
+        self.measure_frame();
+    }
+
+    fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {
+        self.save_at_exit();
     }
 }
 
-fn incident(ui: &mut Ui, frame: &mut Frame<'_>, panels: &mut Panels, bar: shell::Bar) {
+fn incident(
+    ui: &mut Ui,
+    frame: &mut Frame<'_>,
+    panels: &mut Panels,
+    bar: shell::Bar,
+    status: shell::Status,
+) {
     let flat = egui::Frame::new()
         .fill(frame.tokens.panel)
         .inner_margin(Margin::symmetric(8, 0));
@@ -78,7 +105,7 @@ fn incident(ui: &mut Ui, frame: &mut Frame<'_>, panels: &mut Panels, bar: shell:
     Panel::bottom("status")
         .exact_size(theme::STATUS)
         .frame(flat)
-        .show(ui, |ui| shell::status(ui, frame, shell::Status::default()));
+        .show(ui, |ui| shell::status(ui, frame, status));
     let side = Panel::left("side")
         .resizable(true)
         .default_size(frame.settings.side_width)

@@ -91,10 +91,26 @@ pub const ALL: &[&dyn Detector] = &[
 
 /// Runs every detector, in parallel, and puts the findings in order of time, kind and id.
 pub fn run(context: &Context<'_>) -> (Vec<Finding>, Vec<NotEnough>) {
-    let verdicts: Vec<(FindingKind, Verdict)> = ALL
+    in_order(
+        ALL.par_iter()
+            .map(|d| (d.kind(), d.check(context)))
+            .collect(),
+    )
+}
+
+/// The same for somebody who may lose interest: `goes_on` is asked before each detector. `None` when it says no.
+pub fn run_while(
+    context: &Context<'_>,
+    goes_on: &(dyn Fn() -> bool + Sync),
+) -> Option<(Vec<Finding>, Vec<NotEnough>)> {
+    let verdicts = ALL
         .par_iter()
-        .map(|d| (d.kind(), d.check(context)))
-        .collect();
+        .map(|d| goes_on().then(|| (d.kind(), d.check(context))))
+        .collect::<Option<Vec<_>>>()?;
+    Some(in_order(verdicts))
+}
+
+fn in_order(verdicts: Vec<(FindingKind, Verdict)>) -> (Vec<Finding>, Vec<NotEnough>) {
     let mut findings = Vec::new();
     let mut not_enough = Vec::new();
     for (kind, verdict) in verdicts {

@@ -6,6 +6,7 @@
 pub mod cancel;
 pub mod load;
 pub mod memo;
+mod meter;
 pub mod pool;
 
 /// Why the engine could not start.

@@ -4,6 +4,7 @@
 //! its bytes. Outside crates that only this floor may name: `minijinja`; `polars` in `parquet.rs` alone.
 
 pub mod csv;
+pub mod headline;
 pub mod json;
 pub mod markdown;
 #[cfg(feature = "sql")]

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::text::count;
 use crate::base::time::Timestamp;
 use crate::base::units;
-use crate::correlate::ENOUGH;
 use crate::export::Material;
+use crate::export::headline::{Headline, headline_with};
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::hypothesis::Hypothesis;
 use crate::model::input::{Evidence, Input};
@@ -125,63 +125,38 @@ impl<'a> View<'a> {
 
     /// The one sentence that comes first.
     pub(super) fn headline(&self) -> String {
-        let symptoms = self
-            .report
-            .findings
-            .iter()
-            .filter(|f| f.kind != FindingKind::Change && f.severity > Severity::Info)
-            .count();
-        if let Some(covered) = self.beside_the_window() {
-            return format!(
-                "Nothing that was read lies in the window: the inputs run from {covered}"
-            );
-        }
         let all = self.hypotheses();
-        let is_out = |h: &Hypothesis| {
-            self.verdict(&h.id) == Some(Verdict::Refuted) || self.dismissed(&h.id).is_some()
-        };
-        match all.first() {
-            Some(best) if self.verdict(&best.id) == Some(Verdict::Confirmed) => {
-                format!("Cause, confirmed: {}", best.title)
+        let best = all.first().copied();
+        if let Some(best) = best {
+            let is_out = self.dismissed(&best.id).is_some();
+            match self.verdict(&best.id) {
+                Some(Verdict::Confirmed) => return format!("Cause, confirmed: {}", best.title),
+                verdict if verdict.is_some() || is_out => {
+                    return "Every cause below was ruled out: the cause is not known".to_owned();
+                }
+                _ => {}
             }
-            Some(best) if is_out(best) => {
-                "Every cause below was ruled out: the cause is not known".to_owned()
-            }
-            // A cause of a small part must not read as the cause of all.
-            Some(best) if best.score >= ENOUGH && best.coverage < 0.5 => format!(
-                "Most likely cause of a part ({:.0} %) of what was found: {}",
-                best.coverage * 100.0,
-                best.title
+        }
+        match headline_with(self.report, best) {
+            Headline::Beside { start, end } => format!(
+                "Nothing that was read lies in the window: the inputs run from {} to {} UTC",
+                day_and_clock(start),
+                day_and_clock(end)
             ),
-            Some(best) if best.score >= ENOUGH => format!("Most likely cause: {}", best.title),
-            Some(_) => {
+            Headline::CauseOfPart { title, share } => format!(
+                "Most likely cause of a part ({:.0} %) of what was found: {title}",
+                share * 100.0
+            ),
+            Headline::Cause { title } => format!("Most likely cause: {title}"),
+            Headline::NotEnough => {
                 "Nothing explains enough: no cause below is better than a possibility".to_owned()
             }
-            None if symptoms == 0 => "Nothing unusual was found in what was read".to_owned(),
-            None => format!(
+            Headline::Nothing => "Nothing unusual was found in what was read".to_owned(),
+            Headline::NoCause { findings } => format!(
                 "Nothing explains enough: {} and no known cause that fits",
-                count(symptoms as u64, "finding", "findings")
+                count(findings as u64, "finding", "findings")
             ),
         }
-    }
-
-    /// What the inputs cover, when none of it lies in the window.
-    fn beside_the_window(&self) -> Option<String> {
-        let (from, to) = (self.report.window.start?, self.report.window.end?);
-        let timed = || {
-            let inputs = self.report.inputs.iter();
-            inputs.filter_map(|i| Some((i.start?, i.end?)))
-        };
-        if timed().any(|(start, end)| start <= to && end >= from) {
-            return None;
-        }
-        let start = timed().map(|(start, _)| start).min()?;
-        let end = timed().map(|(_, end)| end).max()?;
-        Some(format!(
-            "{} to {} UTC",
-            day_and_clock(start),
-            day_and_clock(end)
-        ))
     }
 
     /// `2026-11-30 14:26:20 to 14:33:30 UTC (7 min 10 s)`.

@@ -8,8 +8,9 @@ use crate::detect::{self, Context};
 use crate::model::entity::{Entity, EntityType};
 use crate::model::finding::Finding;
 use crate::model::hypothesis::Hypothesis;
-use crate::model::report::{Generator, Report, SCHEMA, TimelineEntry, Window};
+use crate::model::report::{Generator, NotEnough, Report, SCHEMA, TimelineEntry, Window};
 use crate::session::intake::{FAR_CODE, Intake, WindowHint};
+use crate::store::memo::Memo;
 use crate::store::{Snapshot, build};
 
 /// The part of time that somebody asked for.
@@ -30,6 +31,8 @@ pub struct Document {
     pub window: TimeRange,
     /// Whether an input was lost or cut short.
     pub is_partial: bool,
+    /// What a window derives from the rows (pyramids, sorted dots) and keeps as long as them.
+    pub shared: Memo,
     is_asked: bool,
 }
 
@@ -44,6 +47,7 @@ impl Document {
         Self {
             window: TimeRange::new(from.unwrap_or(covered.start), to.unwrap_or(covered.end)),
             is_partial: intake.is_partial,
+            shared: Memo::default(),
             is_asked: from.is_some() || to.is_some(),
             snapshot,
         }
@@ -51,11 +55,32 @@ impl Document {
 
     /// Runs every detector, correlates, and puts everything in order. `stamp` is the time of writing, when wanted.
     pub fn report(&self, stamp: Option<Timestamp>) -> Report {
-        let context = Context {
+        self.written(detect::run(&self.context()), stamp)
+    }
+
+    /// The same for somebody who may lose interest on the way; `None` then.
+    pub fn report_while(
+        &self,
+        stamp: Option<Timestamp>,
+        goes_on: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Report> {
+        let found = detect::run_while(&self.context(), goes_on)?;
+        goes_on().then(|| self.written(found, stamp))
+    }
+
+    const fn context(&self) -> Context<'_> {
+        Context {
             snapshot: &self.snapshot,
             window: self.window,
-        };
-        let (mut findings, mut not_enough) = detect::run(&context);
+        }
+    }
+
+    fn written(
+        &self,
+        (mut findings, mut not_enough): (Vec<Finding>, Vec<NotEnough>),
+        stamp: Option<Timestamp>,
+    ) -> Report {
+        let context = self.context();
         if self.is_asked {
             findings.retain(|f| touches(f, self.window));
         }

@@ -1,16 +1,20 @@
 //! The document: which inputs there are, and what was made of them.
 //!
 //! [`intake`] turns arguments into rows, [`analysis`] turns rows into a report; [`incident`] is both, as the window holds them,
-//! with its [`view`], the [`notes`] that a person made and the [`settings`]. Outside crates that only this floor may name:
-//! `zip`, `tar`, `zstd`, `flate2`, `glob`.
+//! with its [`view`], the [`notes`] that a person made and the [`settings`]; [`state`] keeps those between starts. [`samples`]
+//! looks for incidents to try. Outside crates that only this floor may name: `zip`, `tar`, `zstd`, `flate2`,
+//! `glob`.
 
 pub mod analysis;
+pub mod evidence;
+mod fit;
 pub mod folder;
 pub mod incident;
 pub mod intake;
 pub mod notes;
 pub mod samples;
 pub mod settings;
+pub mod state;
 pub mod target;
 pub mod timeline;
 pub mod undo;
@@ -29,12 +33,16 @@ pub enum SessionError {
     },
 }
 
-/// Runs `work` with `jobs` worker threads; 0 means one for each processor. Results never depend on the number.
-pub fn with_jobs<T: Send>(jobs: usize, work: impl FnOnce() -> T + Send) -> Result<T, SessionError> {
+/// Worker threads for reading and analysing; 0 means one for each processor. Results never depend on the number.
+pub fn workers(jobs: usize) -> Result<rayon::ThreadPool, SessionError> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(jobs)
         .thread_name(|at| format!("tailscope-worker-{at}"))
         .build()
-        .map(|pool| pool.install(work))
         .map_err(|source| SessionError::Threads { jobs, source })
+}
+
+/// Runs `work` with `jobs` [`workers`].
+pub fn with_jobs<T: Send>(jobs: usize, work: impl FnOnce() -> T + Send) -> Result<T, SessionError> {
+    workers(jobs).map(|pool| pool.install(work))
 }

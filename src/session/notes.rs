@@ -70,3 +70,26 @@ pub struct Notes {
     /// The summary on top of the exported timeline.
     pub summary: String,
 }
+
+impl Notes {
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Takes in what was kept from an earlier start. What was said since then wins.
+    pub fn take_in(&mut self, earlier: Self) {
+        let fresh = std::mem::replace(self, earlier);
+        self.pinned.extend(fresh.pinned);
+        self.dismissed.extend(fresh.dismissed);
+        self.comments.extend(fresh.comments);
+        self.verdicts.extend(fresh.verdicts);
+        self.edits.extend(fresh.edits);
+        self.events.extend(fresh.events);
+        self.events.sort();
+        self.events.dedup();
+        if !fresh.summary.is_empty() {
+            self.summary = fresh.summary;
+        }
+    }
+}

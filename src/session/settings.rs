@@ -87,6 +87,8 @@ pub struct Settings {
     pub side_width: f32,
     /// Height of the drawer below the timeline, in points.
     pub drawer_height: f32,
+    /// Height of the explanation below the list of findings, in points.
+    pub explain_height: f32,
     /// What was opened lately, newest first.
     pub recent: Vec<Vec<PathBuf>>,
     /// SQL that was run lately, newest first.
@@ -105,8 +107,28 @@ impl Default for Settings {
             scale: 1.0,
             side_width: 372.0,
             drawer_height: 300.0,
+            explain_height: 400.0,
             recent: Vec::new(),
             sql_history: Vec::new(),
         }
+    }
+}
+
+impl Settings {
+    /// What a file says, brought to what the window can do.
+    #[must_use]
+    pub fn in_bounds(mut self) -> Self {
+        let or = |value: f32, least: f32, most: f32, usual: f32| {
+            if value.is_finite() {
+                value.clamp(least, most)
+            } else {
+                usual
+            }
+        };
+        let usual = Self::default();
+        self.scale = or(self.scale, 0.6, 3.0, usual.scale);
+        self.side_width = or(self.side_width, 200.0, 2000.0, usual.side_width);
+        self.drawer_height = or(self.drawer_height, 80.0, 3000.0, usual.drawer_height);
+        self
     }
 }

@@ -62,6 +62,14 @@ impl<T: Clone + PartialEq> History<T> {
         !self.future.is_empty()
     }
 
+    /// Changes every earlier and later state: what they point at has moved.
+    pub fn adjust(&mut self, change: impl FnMut(&mut T)) {
+        self.past
+            .iter_mut()
+            .chain(&mut self.future)
+            .for_each(change);
+    }
+
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.past.clear();

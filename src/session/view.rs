@@ -112,6 +112,7 @@ impl Drawer {
 
 /// What the drawer has in hand. Indices are those of the snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Focus {
     /// The trace that is open, by id.
     pub trace: Option<String>,
@@ -131,6 +132,7 @@ pub struct Focus {
 
 /// Everything that the window shows of one incident.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct View {
     /// The time that the lanes show.
     pub range: TimeRange,

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::PathBuf;
 
 use crate::base::time::Zone;
 use crate::engine::load::Progress;
 use crate::engine::pool::Pool;
+use crate::session::evidence::Links;
 use crate::session::incident::Incident;
 use crate::session::notes::Notes;
 use crate::session::settings::Settings;
@@ -30,6 +32,8 @@ pub struct Frame<'a> {
     pub settings: &'a Settings,
     /// What the picked finding or hypothesis points at.
     pub highlight: &'a Highlight,
+    /// Where the lines of the report lead; `None` until a worker has made it.
+    pub links: Option<&'a Links>,
     /// How far the reading has come, while it goes on.
     pub progress: Option<&'a Progress>,
     /// Colours and measures.
@@ -40,6 +44,8 @@ pub struct Frame<'a> {
     pub zone: &'a Zone,
     /// Zone of the second axis.
     pub second_zone: Option<&'a Zone>,
+    /// Where sample incidents may lie.
+    pub sample_places: &'a [PathBuf],
     /// Threads for what takes longer than a frame.
     pub pool: &'a Pool,
     /// Whether there is a step to undo.

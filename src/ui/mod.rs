@@ -10,6 +10,7 @@ pub mod frame;
 pub mod icons;
 pub mod lanes;
 pub mod panels;
+pub mod report_words;
 pub mod request;
 pub mod theme;
 pub mod timeline;

@@ -79,6 +79,8 @@ pub enum LaneEdit {
     Activate(usize),
     /// All of them.
     All(Vec<LaneRow>),
+    /// Those that the incident opens with; the window's own choice, and no step back.
+    Open(Vec<LaneRow>),
 }
 
 /// A change of what the drawer has in hand.
@@ -144,6 +146,8 @@ pub enum Setting {
     DrawerHeight(f32),
     /// Take what was opened once out of the list of recent ones.
     Forget(Vec<PathBuf>),
+    /// Height of the explanation below the list of findings, in points.
+    ExplainHeight(f32),
     /// Query that was run.
     Sql(String),
 }

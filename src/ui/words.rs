@@ -20,6 +20,11 @@ const FILES: &[(&str, &str, &str)] = &[
         include_str!("../../assets/locales/ko/commands.ftl"),
     ),
     (
+        "load",
+        include_str!("../../assets/locales/en/load.ftl"),
+        include_str!("../../assets/locales/ko/load.ftl"),
+    ),
+    (
         "start",
         include_str!("../../assets/locales/en/start.ftl"),
         include_str!("../../assets/locales/ko/start.ftl"),

@@ -19,4 +19,6 @@ mod ui;
 #[cfg(feature = "gui")]
 mod ui_notes;
 #[cfg(feature = "gui")]
-mod ui_pics;
+mod ui_window;
+#[cfg(feature = "gui")]
+mod ui_load;

@@ -30,6 +30,7 @@ fn started(paths: &[PathBuf], settings: Settings) -> Window {
                 ..Opening::default()
             },
             settings,
+            sample_places: vec![root().join("fixtures")],
             ..Start::default()
         },
         size: [1280.0, 800.0],

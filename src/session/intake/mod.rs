@@ -3,14 +3,20 @@
 //! The same files give the same result in whatever order they were named and with any number of threads. Everything
 //! that was found is listed, with what became of it; nothing is left out silently, except hidden files.
 
+mod archive;
 mod limits;
+mod packing;
 mod parse;
+mod reading;
 mod sidecar;
 mod unpack;
 mod walk;
+mod watch;
 
 pub use limits::Limits;
+pub use reading::Reading;
 pub use sidecar::WindowHint;
+pub use watch::{Unwatched, Watch};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -24,9 +30,11 @@ use crate::base::time::Zone;
 use crate::formats::NamedLogFormat;
 use crate::model::batch::Batch;
 use crate::model::input::{Counts, Input};
-use crate::session::intake::parse::{Part, load_file, read_leaf};
+use crate::session::intake::packing::load_file;
+use crate::session::intake::parse::{Part, read_leaf};
 use crate::session::intake::sidecar::Sidecars;
 use crate::session::intake::unpack::{Content, Leaf, Unpacker};
+use crate::session::intake::watch::Desk;
 
 /// `inputs[].format` of what nobody recognises.
 pub const UNRECOGNISED: &str = "unrecognised";
@@ -36,6 +44,8 @@ pub const UNREADABLE: &str = "unreadable";
 pub const SIDECAR: &str = "sidecar";
 /// `inputs[].format` of an archive that something was wrong with; its members stand for themselves.
 pub const ARCHIVE: &str = "archive";
+/// `inputs[].format` of what was found and, since the reading was stopped, not read.
+pub const NOT_READ: &str = "not_read";
 /// `inputs[].format` of a second copy.
 pub const DUPLICATE: &str = "duplicate";
 
@@ -61,33 +71,68 @@ pub struct Intake {
     pub is_partial: bool,
     /// Whether anything was recognised and read.
     pub is_useful: bool,
+    /// Whether somebody stopped the reading before all was read.
+    pub is_cut: bool,
 }
 
-/// Reads everything that the arguments name: folders, files, patterns, and `-` for `stdin`.
+/// Reads everything that the arguments name: folders, files, patterns, and `-` for `stdin`. [`Reading`] does the same
+/// beside the caller.
 pub fn read(arguments: &[PathBuf], options: &Options, stdin: &mut dyn Read) -> Intake {
-    let mut unpacker = Unpacker::new(&options.limits);
-    for found in walk::files(arguments, &options.limits) {
+    let gathered = gather(arguments, options, stdin, &Unwatched);
+    let mut parts = gathered.parts;
+    parts.par_extend(
+        gathered
+            .leaves
+            .into_par_iter()
+            .map(|leaf| read_leaf(leaf, &gathered.sidecars, options, &Unwatched)),
+    );
+    finish(parts, &gathered.sidecars.windows)
+}
+
+/// What was found, before it is read.
+struct Gathered {
+    /// Sidecars, which are read already.
+    parts: Vec<Part>,
+    /// The rest.
+    leaves: Vec<Leaf>,
+    /// What the sidecars say.
+    sidecars: Sidecars,
+}
+
+fn gather(
+    arguments: &[PathBuf],
+    options: &Options,
+    stdin: &mut dyn Read,
+    watch: &dyn Watch,
+) -> Gathered {
+    let mut unpacker = Unpacker::new(&options.limits, watch);
+    for found in walk::files(arguments, &options.limits, watch) {
         unpacker.take(found, stdin);
     }
     let leaves = unpacker.into_leaves();
     let mut sidecars = Sidecars::new(leaves.iter().map(|leaf| leaf.location.as_str()));
-    let (mut parts, leaves) = take_sidecars(leaves, &mut sidecars, options);
-    parts.par_extend(
-        leaves
-            .into_par_iter()
-            .map(|leaf| read_leaf(leaf, &sidecars, options)),
-    );
+    let (parts, leaves) = take_sidecars(leaves, &mut sidecars, options, watch);
+    Gathered {
+        parts,
+        leaves,
+        sidecars,
+    }
+}
+
+/// Puts what was read in order. The order of `parts` does not matter.
+fn finish(mut parts: Vec<Part>, windows: &[WindowHint]) -> Intake {
     parts.sort_by(|a, b| (&a.input.path, &a.input.sha256).cmp(&(&b.input.path, &b.input.sha256)));
     drop_copies(&mut parts);
     name_inputs(&mut parts);
     note_far_clocks(&mut parts);
     Intake {
-        window: sidecars
-            .windows
-            .into_iter()
-            .min_by_key(|w| (w.path.matches(['/', '!']).count(), w.path.clone())),
+        window: windows
+            .iter()
+            .min_by_key(|w| (w.path.matches(['/', '!']).count(), &w.path))
+            .cloned(),
         is_partial: parts.iter().any(|p| p.is_lossy),
         is_useful: parts.iter().any(|p| p.is_useful),
+        is_cut: parts.iter().any(|p| p.input.format == NOT_READ),
         parts: parts.into_iter().map(|p| (p.input, p.batch)).collect(),
     }
 }
@@ -97,6 +142,7 @@ fn take_sidecars(
     leaves: Vec<Leaf>,
     sidecars: &mut Sidecars,
     options: &Options,
+    watch: &dyn Watch,
 ) -> (Vec<Part>, Vec<Leaf>) {
     let mut parts = Vec::new();
     let mut rest = Vec::with_capacity(leaves.len());
@@ -117,7 +163,8 @@ fn take_sidecars(
                     ..options.limits
                 };
                 // What is too large to be a sidecar may still be an input.
-                load_file(path, &limits).ok().and_then(|loaded| {
+                let desk = Desk::new(watch, &leaf.path);
+                load_file(path, &limits, desk).ok().and_then(|loaded| {
                     sidecars
                         .take(kind, &leaf.path, &leaf.location, &loaded.bytes, &mut log)
                         .map(|()| loaded.sha256)
@@ -126,9 +173,8 @@ fn take_sidecars(
         };
         match taken {
             None => rest.push(leaf),
-            Some(sha256) => parts.push(Part {
-                is_lossy: log.is_lossy(),
-                input: Input {
+            Some(sha256) => {
+                let input = Input {
                     id: String::new(),
                     path: leaf.path,
                     format: SIDECAR.to_owned(),
@@ -136,13 +182,18 @@ fn take_sidecars(
                     counts: Counts::default(),
                     start: None,
                     end: None,
-                    warnings: log.into_warnings(),
-                },
-                batch: Batch::default(),
-                is_useful: false,
-                content: String::new(),
-                request: None,
-            }),
+                    warnings: log.clone().into_warnings(),
+                };
+                watch.finished(&input.path, Some(&input));
+                parts.push(Part {
+                    is_lossy: log.is_lossy(),
+                    input,
+                    batch: Batch::default(),
+                    is_useful: false,
+                    content: String::new(),
+                    request: None,
+                });
+            }
         }
     }
     (parts, rest)

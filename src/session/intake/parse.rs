@@ -6,18 +6,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::base::id::sha256_hex;
 use crate::base::reporter::Reporter;
-use crate::base::{fs, text};
+use crate::base::text;
 use crate::formats::{Format, Head, Hints, NamedLogFormat, Recognised, RequestHint, recognise};
 use crate::model::batch::Batch;
 use crate::model::input::{Counts, Input};
-use crate::session::intake::limits::Limits;
+use crate::session::intake::packing::{Loaded, load_file};
 use crate::session::intake::sidecar::{Sidecars, file_name, unpacked_name};
-use crate::session::intake::unpack::{Content, Leaf, Loaded, load, too_large};
+use crate::session::intake::unpack::{Content, Leaf};
 use crate::session::intake::walk::Problem;
+use crate::session::intake::watch::{Desk, Watch};
 use crate::session::intake::{Options, UNRECOGNISED};
 
 /// One input with its rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Part {
     /// As the report lists it, without an id yet.
     pub(super) input: Input,
@@ -34,12 +35,30 @@ pub(super) struct Part {
 }
 
 /// Reads one leaf.
-pub(super) fn read_leaf(leaf: Leaf, sidecars: &Sidecars, options: &Options) -> Part {
+pub(super) fn read_leaf(
+    leaf: Leaf,
+    sidecars: &Sidecars,
+    options: &Options,
+    watch: &dyn Watch,
+) -> Part {
+    let path = leaf.path.clone();
+    let (length, is_in_memory) = (leaf.length, matches!(leaf.content, Content::Bytes(_)));
+    watch.started(&path, length);
+    let part = read_content(leaf, sidecars, options, Desk::new(watch, &path));
+    if is_in_memory {
+        watch.advanced(&path, length);
+    }
+    watch.finished(&path, Some(&part.input));
+    part
+}
+
+fn read_content(leaf: Leaf, sidecars: &Sidecars, options: &Options, desk: Desk<'_>) -> Part {
     let request = sidecars.request(&leaf.location).cloned();
     let loaded = match leaf.content {
         Content::Problem(problem) => Err(problem),
+        Content::File(_) | Content::Bytes(_) if !desk.goes_on() => Err(Problem::not_read()),
+        Content::File(path) => load_file(&path, &options.limits, desk),
         Content::Bytes(loaded) => Ok(loaded),
-        Content::File(path) => load_file(&path, &options.limits),
     };
     let loaded = match loaded {
         Ok(loaded) => loaded,
@@ -55,17 +74,6 @@ pub(super) fn read_leaf(leaf: Leaf, sidecars: &Sidecars, options: &Options) -> P
         mark_lost(&mut part);
     }
     part
-}
-
-/// All bytes of a file, unpacked.
-pub(super) fn load_file(path: &std::path::Path, limits: &Limits) -> Result<Loaded, Problem> {
-    match fs::read_up_to(path, limits.input_bytes) {
-        Ok((_, true)) => Err(too_large(limits.input_bytes)),
-        Ok((bytes, false)) => load(bytes, limits),
-        Err(fs::FsError::Read { source, .. } | fs::FsError::Write { source, .. }) => Err(
-            Problem::lost("unreadable", format!("cannot read: {source}")),
-        ),
-    }
 }
 
 /// A part that says only why nothing was read.
@@ -199,7 +207,7 @@ fn read_as(
     }
 }
 
-fn panic_words(payload: &(dyn Any + Send)) -> String {
+pub(super) fn panic_words(payload: &(dyn Any + Send)) -> String {
     payload
         .downcast_ref::<&str>()
         .map(|s| (*s).to_owned())

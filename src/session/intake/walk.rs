@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::base::reporter::Warning;
 use crate::session::intake::limits::Limits;
+use crate::session::intake::watch::Watch;
 
 /// A file that was found, or what stands in its place.
 #[derive(Debug)]
@@ -52,6 +53,16 @@ impl Problem {
         Self::new(super::UNRECOGNISED, code, text.into(), false)
     }
 
+    /// Nobody wanted it any more before its turn came, or before it was read whole.
+    pub(super) fn not_read() -> Self {
+        Self::new(
+            super::NOT_READ,
+            super::NOT_READ,
+            "the reading was stopped before this was read: open it again to have it all".to_owned(),
+            true,
+        )
+    }
+
     fn new(format: &'static str, code: &str, text: String, lossy: bool) -> Self {
         let warning = Warning {
             code: code.to_owned(),
@@ -65,9 +76,10 @@ impl Problem {
 
 /// The files of all arguments by path. The order of the arguments does not matter, and a file that two of them reach is
 /// there once.
-pub(super) fn files(arguments: &[PathBuf], limits: &Limits) -> Vec<Found> {
+pub(super) fn files(arguments: &[PathBuf], limits: &Limits, watch: &dyn Watch) -> Vec<Found> {
     let mut walk = Walk {
         limits,
+        watch,
         found: Vec::new(),
         too_many: false,
     };
@@ -90,6 +102,7 @@ pub(super) fn files(arguments: &[PathBuf], limits: &Limits) -> Vec<Found> {
 
 struct Walk<'a> {
     limits: &'a Limits,
+    watch: &'a dyn Watch,
     found: Vec<Found>,
     too_many: bool,
 }
@@ -210,6 +223,10 @@ impl Walk<'_> {
                 }
                 if self.too_many {
                     return;
+                }
+                if self.watch.is_cancelled() {
+                    let what = What::Problem(Problem::not_read());
+                    return self.push(slashed(&folder), location(&folder), is_root, what);
                 }
             }
         }

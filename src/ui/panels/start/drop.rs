@@ -1,23 +1,12 @@
-//! Files that are dragged over the window: what will happen is shown, and dropping them opens them.
-
-use std::path::PathBuf;
+//! Files that are dragged over the window: what dropping them will do is shown. Opening what is dropped is the app's.
 
 use egui::{Align2, FontId, Id, LayerId, Order, Stroke, StrokeKind, Ui};
 
 use crate::ui::frame::Frame;
-use crate::ui::request::Request;
 use crate::ui::theme;
 
-/// Draws the overlay while something is dragged over the window, and opens what is dropped.
-pub fn ui(ui: &Ui, frame: &mut Frame<'_>) {
-    let dropped: Vec<PathBuf> = ui.input(|i| {
-        let files = i.raw.dropped_files.iter();
-        files.map(|f| f.path().to_path_buf()).collect()
-    });
-    if !dropped.is_empty() {
-        frame.ask(Request::Open(dropped));
-        return;
-    }
+/// Draws the overlay while something is dragged over the window.
+pub fn ui(ui: &Ui, frame: &Frame<'_>) {
     let hovered = ui.input(|i| i.raw.hovered_files.len());
     if hovered == 0 {
         return;

@@ -7,12 +7,12 @@ mod files_ui;
 mod progress;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use egui::{Align, Layout, RichText, Sense, Ui, Vec2};
 
 use crate::engine::memo::Memo;
-use crate::session::samples::{Sample, samples};
+use crate::session::samples::{self, Sample};
 use crate::session::settings::{Lang, Theme};
 use crate::ui::commands::CommandId;
 use crate::ui::frame::Frame;
@@ -41,6 +41,11 @@ impl Start {
     /// Says that nothing useful was in what was opened.
     pub fn failed(&mut self, paths: &[PathBuf], why: Vec<String>) {
         self.failed = Some((paths.to_vec(), why));
+    }
+
+    /// Why nothing useful was in what was opened last, one line for each input.
+    pub fn failure(&self) -> Option<&[String]> {
+        self.failed.as_ref().map(|(_, why)| why.as_slice())
     }
 
     /// Draws it.
@@ -97,13 +102,10 @@ impl Start {
     }
 
     fn samples(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
-        let found = self.samples.want(frame.pool, &(), |_| {
-            let exe = std::env::current_exe().ok();
-            let cwd = std::env::current_dir().ok();
-            let dirs = std::env::var_os("XDG_DATA_DIRS");
-            let exe = exe.as_deref().and_then(Path::parent);
-            Ok(samples(exe, cwd.as_deref(), dirs.as_deref()))
-        });
+        let places = frame.sample_places.to_vec();
+        let found = self
+            .samples
+            .want(frame.pool, &(), move |_| Ok(samples::find(&places)));
         let Some(found) = found.value().filter(|f| !f.is_empty()) else {
             return;
         };
@@ -112,8 +114,8 @@ impl Start {
             let label = frame
                 .words
                 .with("start-sample-open", &[("name", (&sample.title).into())]);
-            let (response, _) = entry(ui, frame, &sample.title, &sample.text, &label, false, 0.0);
-            if response.on_hover_text(&sample.text).clicked() {
+            let (response, _) = entry(ui, frame, &sample.title, &sample.about, &label, false, 0.0);
+            if response.on_hover_text(&sample.about).clicked() {
                 frame.ask(Request::Open(vec![sample.path.clone()]));
             }
         }

@@ -1,0 +1,223 @@
+//! Fixed phrases: the English message is the pattern that recognises a sentence, its twin says it.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use crate::session::settings::Lang;
+use crate::ui::report_words::filled;
+use crate::ui::words::Words;
+
+/// The messages whose English text is a pattern start so.
+const PREFIX: &str = "findings-say-";
+
+/// How deep phrases within phrases are looked for.
+const DEPTH: usize = 5;
+
+#[derive(Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    /// An argument; one named `n…` or `t…` begins with a digit.
+    Argument(String),
+}
+
+#[derive(Debug)]
+struct Phrase {
+    key: String,
+    pieces: Vec<Piece>,
+    /// Letters that are not arguments: the most telling phrase is tried first.
+    letters: usize,
+}
+
+fn phrases() -> &'static [Phrase] {
+    static PHRASES: OnceLock<Vec<Phrase>> = OnceLock::new();
+    PHRASES.get_or_init(|| {
+        let text = include_str!("../../../assets/locales/en/findings.ftl");
+        let mut all: Vec<Phrase> = text.lines().filter_map(phrase).collect();
+        all.sort_by(|a, b| (b.letters, &a.key).cmp(&(a.letters, &b.key)));
+        all
+    })
+}
+
+fn phrase(line: &str) -> Option<Phrase> {
+    let (key, text) = line.split_once(" = ")?;
+    if !key.starts_with(PREFIX) {
+        return None;
+    }
+    let pieces = pieces(text);
+    let letters = pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Text(text) => text.len(),
+            Piece::Argument(_) => 0,
+        })
+        .sum();
+    Some(Phrase {
+        key: key.to_owned(),
+        pieces,
+        letters,
+    })
+}
+
+fn pieces(text: &str) -> Vec<Piece> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{ $") {
+        let Some((name, tail)) = after.split_once(" }") else {
+            break;
+        };
+        if !before.is_empty() {
+            out.push(Piece::Text(before.to_owned()));
+        }
+        out.push(Piece::Argument(name.to_owned()));
+        rest = tail;
+    }
+    if !rest.is_empty() {
+        out.push(Piece::Text(rest.to_owned()));
+    }
+    out
+}
+
+/// Whether the pieces make up the whole text; the arguments are put into `found`. The shortest argument that fits wins.
+fn fits<'a>(pieces: &'a [Piece], text: &'a str, found: &mut Vec<(&'a str, &'a str)>) -> bool {
+    let Some((first, rest)) = pieces.split_first() else {
+        return text.is_empty();
+    };
+    let name = match first {
+        Piece::Text(wanted) => {
+            return text
+                .strip_prefix(wanted.as_str())
+                .is_some_and(|tail| fits(rest, tail, found));
+        }
+        Piece::Argument(name) => name.as_str(),
+    };
+    let Some(Piece::Text(next)) = rest.first() else {
+        // The last argument takes all; two in a row are never written.
+        if is_of(name, text) && rest.is_empty() {
+            found.push((name, text));
+            return true;
+        }
+        return false;
+    };
+    for (at, _) in text.match_indices(next.as_str()) {
+        let Some((argument, tail)) = text.split_at_checked(at) else {
+            continue;
+        };
+        if !is_of(name, argument) {
+            continue;
+        }
+        let before = found.len();
+        found.push((name, argument));
+        if fits(rest, tail, found) {
+            return true;
+        }
+        found.truncate(before);
+    }
+    false
+}
+
+fn is_of(name: &str, argument: &str) -> bool {
+    let is_number = matches!(name, "n" | "n2" | "n3" | "t" | "t2");
+    match argument.chars().next() {
+        None => false,
+        Some(first) => !is_number || first.is_ascii_digit() || first == '-',
+    }
+}
+
+/// A sentence in the language of `words`; `None` where no phrase fits. `titles` are those of findings, which stand in sentences.
+pub(super) fn translate(
+    words: &Words,
+    titles: &BTreeMap<String, String>,
+    text: &str,
+) -> Option<String> {
+    within(words, titles, text, DEPTH)
+}
+
+fn within(
+    words: &Words,
+    titles: &BTreeMap<String, String>,
+    text: &str,
+    depth: usize,
+) -> Option<String> {
+    if words.lang() == Lang::En {
+        return None;
+    }
+    if let Some(title) = titles.get(text) {
+        return Some(title.clone());
+    }
+    let deeper = depth.checked_sub(1)?;
+    let say = |part: &str| within(words, titles, part, deeper).unwrap_or_else(|| part.to_owned());
+    // A finding that speaks for or against something: its title, a colon, what it says.
+    if let Some((title, said)) = titles
+        .iter()
+        .find_map(|(title, said)| Some((text.strip_prefix(title.as_str())?, said)))
+        && let Some(rest) = title.strip_prefix(": ")
+    {
+        return Some(format!("{said}: {}", say(rest)));
+    }
+    phrases().iter().find_map(|phrase| {
+        let mut found = Vec::new();
+        if !fits(&phrase.pieces, text, &mut found) {
+            return None;
+        }
+        let args: BTreeMap<String, String> = found
+            .into_iter()
+            .map(|(name, argument)| (name.to_owned(), say(argument)))
+            .collect();
+        Some(filled(words, &phrase.key, &args))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matched<'a>(pattern: &'a [Piece], text: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+        let mut found = Vec::new();
+        fits(pattern, text, &mut found).then_some(found)
+    }
+
+    #[test]
+    fn a_pattern_takes_a_sentence_apart() {
+        let pattern = pieces("{ $n } of { $n2 } goroutines of { $who } wait");
+        let found = matched(&pattern, "1,817 of 2,027 goroutines of a of b wait").unwrap();
+        assert_eq!(found, [("n", "1,817"), ("n2", "2,027"), ("who", "a of b")]);
+        assert_eq!(matched(&pattern, "some of 3 goroutines of a wait"), None);
+        assert_eq!(
+            matched(&pattern, "1 of 3 goroutines of  wait and see"),
+            None
+        );
+    }
+
+    #[test]
+    fn nothing_is_taken_for_an_empty_argument() {
+        let pattern = pieces("rate of { $what }");
+        assert_eq!(matched(&pattern, "rate of "), None);
+    }
+
+    #[test]
+    fn no_pattern_has_two_arguments_side_by_side() {
+        assert!(phrases().len() > 100);
+        for phrase in phrases() {
+            for pair in phrase.pieces.windows(2) {
+                let is_bad = matches!(pair, [Piece::Argument(_), Piece::Argument(_)]);
+                assert!(!is_bad, "{}", phrase.key);
+            }
+            assert!(phrase.letters > 0, "{}", phrase.key);
+        }
+    }
+
+    #[test]
+    fn phrases_within_phrases_are_said_too() {
+        let words = Words::new(Lang::Ko);
+        let none = BTreeMap::new();
+        let say = |text: &str| translate(&words, &none, text).unwrap_or_else(|| text.to_owned());
+        assert_eq!(
+            say(
+                "it eased and did not end; bad before: 18 of 2,544 connects (0.71 %); after: absent"
+            ),
+            "완화되었으나 끝나지 않음. 문제 비율: 이전 연결 2,544건 중 18건(0.71 %), 이후 없음"
+        );
+        assert_eq!(say("23 at 1 s, 4 at 3 s"), "1 s 23건, 3 s 4건");
+        assert_eq!(say("something else"), "something else");
+    }
+}
