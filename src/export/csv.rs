@@ -154,4 +154,22 @@ mod tests {
         push_row(&mut out, cells.iter().map(|c| (*c).to_owned()));
         assert_eq!(out, "a,\"b,c\",\"say \"\"x\"\"\",\"two\nlines\"\n");
     }
+
+    #[test]
+    fn carries_what_a_person_said() {
+        let example = Example::new();
+        let notes = example.notes();
+        let bytes = Csv
+            .write(&example.noted(&notes), &Options::default())
+            .unwrap();
+        let gap = &example.report.findings[0].id;
+        assert_eq!(
+            String::from_utf8(bytes).unwrap(),
+            format!(
+                "start,end,kind,severity,title,finding,input,text,comment,dismissed\n\
+                 2026-11-30T14:30:00Z,2026-11-30T14:34:00Z,scrape_gap,critical,metrics were gone,{gap},prometheus/raw.up.json,,seen by all,\n\
+                 2026-11-30T14:31:00Z,2026-11-30T14:32:00Z,own,note,\"called the team, on the phone\",,,they knew | nothing,,\n"
+            )
+        );
+    }
 }

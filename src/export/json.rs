@@ -115,4 +115,21 @@ mod tests {
         assert_eq!(back.hypotheses, example.report.hypotheses);
         assert_eq!(back.timeline, example.report.timeline);
     }
+
+    #[test]
+    fn what_a_person_said_stands_beside_the_report_and_changes_none_of_it() {
+        let example = Example::new();
+        let notes = example.notes();
+        let write = |material: &Material<'_>| Json.write(material, &Options::default()).unwrap();
+        let bytes = write(&example.noted(&notes));
+        let mut told: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let said = told.as_object_mut().unwrap().remove("notes").unwrap();
+        let plain: serde_json::Value = serde_json::from_slice(&write(&example.material())).unwrap();
+        assert_eq!(told, plain);
+        assert_eq!(said["verdicts"]["h-1"], "confirmed");
+        assert_eq!(said["timeline"][0]["title"], "metrics were gone");
+        assert_eq!(said["timeline"][1]["severity"], "note");
+        let back: Notes = serde_json::from_value(said).unwrap();
+        assert_eq!(back, notes);
+    }
 }

@@ -419,4 +419,30 @@ mod tests {
         assert_eq!(code_cell("a|b"), "`a\\|b`");
         assert_eq!(escaped("line\n# head"), "line \\# head");
     }
+
+    #[test]
+    fn carries_what_a_person_said() {
+        let example = Example::new();
+        let notes = example.notes();
+        let write = |material: &Material<'_>| {
+            let bytes = Markdown.write(material, &Options::default()).unwrap();
+            String::from_utf8(bytes).unwrap()
+        };
+        let out = write(&example.noted(&notes));
+        for part in [
+            "# Incident timeline\n\nThe *metrics* lock.\nFixed by &lt;b>patch&lt;/b>.\n\n**Cause, confirmed: ",
+            "**Verdict: confirmed**",
+            "| 2026-11-30T14:31:00Z | 2026-11-30T14:32:00Z | note | called the team, on the phone: they knew \\| nothing |",
+            "| critical | metrics were gone (note: seen by all) |",
+            "> seen by all",
+        ] {
+            assert!(out.contains(part), "{part} in\n{out}");
+        }
+        assert!(!out.contains("| info | **load"), "{out}");
+        // Nothing said changes nothing but what only a window adds.
+        assert_eq!(
+            write(&example.noted(&crate::session::notes::Notes::default())),
+            write(&example.material()).replace("\n\n\n\n", "\n\n")
+        );
+    }
 }

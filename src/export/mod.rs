@@ -5,6 +5,7 @@
 
 pub mod csv;
 pub mod headline;
+pub mod html;
 pub mod json;
 pub mod markdown;
 #[cfg(feature = "sql")]
@@ -89,6 +90,7 @@ pub trait Exporter: Sync {
 pub const ALL: &[&dyn Exporter] = &[
     &text::Text,
     &markdown::Markdown,
+    &html::Html,
     &json::Json,
     &csv::Csv,
     #[cfg(feature = "sql")]

@@ -531,4 +531,26 @@ mod tests {
         example.report.timeline.clear();
         assert!(text(&example, &Options::default()).starts_with("Nothing unusual"));
     }
+
+    #[test]
+    fn carries_what_a_person_said() {
+        let example = Example::new();
+        let notes = example.notes();
+        let bytes = Text
+            .write(&example.noted(&notes), &Options::default())
+            .unwrap();
+        let out = String::from_utf8(bytes).unwrap();
+        for part in [
+            "The *metrics* lock.\nFixed by <b>patch</b>.\n\nCause, confirmed: ",
+            "verdict: confirmed",
+            "note     called the team, on the phone",
+            "they knew | nothing",
+            "critical metrics were gone",
+            "note: seen by all",
+        ] {
+            assert!(out.contains(part), "{part} in\n{out}");
+        }
+        let timeline = out.split("Timeline (UTC)").nth(1).unwrap();
+        assert!(!timeline.contains("doubled"), "{out}");
+    }
 }

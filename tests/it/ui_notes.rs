@@ -65,6 +65,8 @@ fn write(window: &mut Window, text: &str) {
 
 fn click(window: &mut Window, label: &str) {
     window.get_by_label(label).click();
+    // The pointer comes, presses and lets go, a frame each; what it asked for is done after that.
+    window.run_steps(4);
     shot::settle(window);
 }
 
@@ -77,7 +79,11 @@ fn titles(window: &Window) -> Vec<String> {
 fn field_with(window: &Window, value: &str) -> usize {
     window
         .query_all_by_role(Role::TextInput)
-        .filter(|n| n.accesskit_node().value().is_some_and(|v| v.contains(value)))
+        .filter(|n| {
+            n.accesskit_node()
+                .value()
+                .is_some_and(|v| v.contains(value))
+        })
         .count()
 }
 
@@ -115,7 +121,10 @@ fn by_keyboard_alone_from_the_palette_to_an_exported_file() {
 
     export_by_keys(&mut window, &folder.path().join("out.md"));
     let written = std::fs::read_to_string(folder.path().join("out.md")).unwrap();
-    assert!(written.contains("| note | paged the platform team |"), "{written}");
+    assert!(
+        written.contains("| note | paged the platform team |"),
+        "{written}"
+    );
     assert!(!written.contains("called the platform team"));
     window.get_by_label_contains("Exported to ");
 
@@ -152,7 +161,9 @@ fn by_mouse_alone_from_the_start_page_to_an_exported_file() {
         ..Settings::default()
     };
     let mut window = started(&[], settings);
-    window.get_by_label_contains("Open files or a folder").click();
+    window
+        .get_by_label_contains("Open files or a folder")
+        .click();
     shot::settle(&mut window);
     click(&mut window, "input");
     click(&mut window, "Open 1 item");
@@ -168,16 +179,16 @@ fn by_mouse_alone_from_the_start_page_to_an_exported_file() {
     window
         .get_by_label_contains("push campaign sent to 4 million users")
         .click();
+    window.run_steps(4);
     shot::settle(&mut window);
-    window.get_by_label("Title of the entry").click();
-    shot::settle(&mut window);
+    click(&mut window, "Title of the entry");
     press(&mut window, Modifiers::COMMAND, Key::A);
     write(&mut window, "marketing sent a push");
     click(&mut window, "Save");
     assert_eq!(window.state().notes().edits.len(), 1);
 
     click(&mut window, "Export…");
-    window.get_by_label("Path; Tab completes it").click();
+    click(&mut window, "Path; Tab completes it");
     press(&mut window, Modifiers::COMMAND, Key::A);
     let path = folder.path().join("timeline.md");
     write(&mut window, &path.display().to_string());
@@ -210,8 +221,17 @@ fn a_file_that_stands_there_is_replaced_only_when_asked() {
 
     let nowhere = folder.path().join("no/such/x.md");
     export_by_keys(&mut window, &nowhere);
-    assert!(window.query_all_by_label_contains("cannot read").next().is_some());
-    assert!(window.query_by_label("Export the incident timeline").is_some());
+    assert!(
+        window
+            .query_all_by_label_contains("cannot read")
+            .next()
+            .is_some()
+    );
+    assert!(
+        window
+            .query_by_label("Export the incident timeline")
+            .is_some()
+    );
 }
 
 #[test]
@@ -260,7 +280,10 @@ fn the_palette_finds_and_runs_every_command_that_can_be_used() {
     let mut window = started(&[root().join(FIXTURE)], settings);
     for command in commands::ALL {
         // Those two end what the test needs; the first has opened what is walked here.
-        if matches!(command.id, CommandId::Palette | CommandId::Quit | CommandId::Close) {
+        if matches!(
+            command.id,
+            CommandId::Palette | CommandId::Quit | CommandId::Close
+        ) {
             continue;
         }
         press(&mut window, Modifiers::COMMAND, Key::K);
@@ -286,8 +309,10 @@ fn title(window: &Window, command: &commands::Command) -> String {
 
 fn close_all(window: &mut Window) {
     for _ in 0..2 {
-        press(window, Modifiers::NONE, Key::Escape);
+        window.key_press(Key::Escape);
+        window.step();
     }
+    shot::settle(window);
 }
 
 #[test]
@@ -297,9 +322,18 @@ fn what_cannot_be_used_now_is_shown_with_the_reason_and_not_run() {
     write(&mut window, "export incident");
     window.get_by_label_contains("Export incident timeline, Command, Ctrl+E, Nothing is open");
     press(&mut window, Modifiers::NONE, Key::Enter);
-    assert!(window.query_by_label("Export the incident timeline").is_none());
+    assert!(
+        window
+            .query_by_label("Export the incident timeline")
+            .is_none()
+    );
     press(&mut window, Modifiers::NONE, Key::Escape);
-    assert!(window.query_all_by_role(Role::ListBoxOption).next().is_none());
+    assert!(
+        window
+            .query_all_by_role(Role::ListBoxOption)
+            .next()
+            .is_none()
+    );
 }
 
 #[test]
@@ -325,7 +359,10 @@ fn the_palette_finds_findings_tables_series_and_zones() {
     assert_eq!(window.state().settings().zone, "Asia/Seoul");
     run(&mut window, "log_lines");
     assert_eq!(window.state().view().drawer, Some(Drawer::Table));
-    assert_eq!(window.state().view().focus.table.as_deref(), Some("log_lines"));
+    assert_eq!(
+        window.state().view().focus.table.as_deref(),
+        Some("log_lines")
+    );
     run(&mut window, "45 scrapes timed out");
     let picked = window.state().view().selection.id().map(str::to_owned);
     let incident = window.state().incident().unwrap();
@@ -392,7 +429,10 @@ fn a_name_that_is_not_there_keeps_the_dialog_open() {
     let mut window = empty();
     press(&mut window, Modifiers::COMMAND, Key::O);
     press(&mut window, Modifiers::COMMAND, Key::A);
-    write(&mut window, &root().join("no-such-thing").display().to_string());
+    write(
+        &mut window,
+        &root().join("no-such-thing").display().to_string(),
+    );
     press(&mut window, Modifiers::NONE, Key::Enter);
     window.get_by_label("There is no no-such-thing in this folder");
     assert!(window.state().incident().is_none());
@@ -406,7 +446,14 @@ fn an_entry_is_left_out_and_taken_in_again_by_keyboard() {
     shot::settle(&mut window);
     press(&mut window, Modifiers::NONE, Key::ArrowDown);
     press(&mut window, Modifiers::NONE, Key::Delete);
-    let hidden = |w: &Window| w.state().notes().edits.values().filter(|e| e.is_hidden).count();
+    let hidden = |w: &Window| {
+        w.state()
+            .notes()
+            .edits
+            .values()
+            .filter(|e| e.is_hidden)
+            .count()
+    };
     assert_eq!(hidden(&window), 1);
     window.get_by_label("Hidden (1)");
     press(&mut window, Modifiers::NONE, Key::Delete);
@@ -423,8 +470,7 @@ fn wrong_times_are_said_and_nothing_is_kept() {
     press(&mut window, Modifiers::NONE, Key::Enter);
     window.get_by_label("Write what happened");
     write(&mut window, "x");
-    window.get_by_label("End, or empty").click();
-    shot::settle(&mut window);
+    click(&mut window, "End, or empty");
     write(&mut window, "never");
     click(&mut window, "Add");
     window.get_by_label_contains("The end is no time");
