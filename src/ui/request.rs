@@ -146,6 +146,8 @@ pub enum Setting {
     SideWidth(f32),
     /// Height of the drawer, in points.
     DrawerHeight(f32),
+    /// Take what was opened once out of the list of recent ones.
+    Forget(Vec<PathBuf>),
     /// Height of the explanation below the list of findings, in points.
     ExplainHeight(f32),
     /// Query that was run.
@@ -159,4 +161,6 @@ pub struct Export {
     pub path: PathBuf,
     /// The id of the form in `export::ALL`.
     pub form: String,
+    /// Whether a file that stands there is replaced; without, the person is asked.
+    pub is_replacing: bool,
 }

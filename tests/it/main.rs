@@ -21,6 +21,8 @@ mod ui_dump;
 #[cfg(feature = "gui")]
 mod ui_load;
 #[cfg(feature = "gui")]
+mod ui_notes;
+#[cfg(feature = "gui")]
 mod ui_timeline;
 #[cfg(feature = "gui")]
 mod ui_trace;
