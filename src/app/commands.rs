@@ -77,6 +77,7 @@ impl App {
         self.zooms.clear();
         self.view = crate::session::view::View::default();
         self.notes = crate::session::notes::Notes::default();
+        self.panels.timeline.reset();
         self.follow_selection();
     }
 
@@ -120,7 +121,7 @@ impl App {
     }
 
     fn edit_lanes(&mut self, edit: LaneEdit) {
-        if !matches!(edit, LaneEdit::Activate(_)) {
+        if !matches!(edit, LaneEdit::Activate(_) | LaneEdit::Open(_)) {
             self.keep();
         }
         let lanes = &mut self.view.lanes;
@@ -163,7 +164,7 @@ impl App {
                 }
             }
             LaneEdit::Activate(at) => self.view.active_lane = at,
-            LaneEdit::All(all) => *lanes = all,
+            LaneEdit::All(all) | LaneEdit::Open(all) => *lanes = all,
         }
         let last = self.view.lanes.len().saturating_sub(1);
         self.view.active_lane = self.view.active_lane.min(last);

@@ -5,8 +5,7 @@ use crate::base::time::Zone;
 use crate::engine::load::Message;
 use crate::session::incident::Incident;
 use crate::session::settings::Lang;
-use crate::session::view::{LaneRow, View};
-use crate::ui::lanes;
+use crate::session::view::View;
 use crate::ui::theme::Tokens;
 use crate::ui::words::Words;
 
@@ -56,20 +55,13 @@ impl App {
         self.follow_selection();
     }
 
-    /// What an incident opens with.
+    /// What an incident opens with; its lanes come from the timeline, once a worker found them.
     pub(super) fn first_view(&self) -> View {
         let Some(incident) = &self.incident else {
             return View::default();
         };
-        let mut offers: Vec<lanes::Offer> = lanes::ALL
-            .iter()
-            .flat_map(|kind| kind.offers(incident))
-            .filter(|offer| offer.opening_rank.is_some())
-            .collect();
-        offers.sort_by(|a, b| (a.opening_rank, &a.spec).cmp(&(b.opening_rank, &b.spec)));
         View {
             range: incident.document.window,
-            lanes: offers.into_iter().map(|o| LaneRow::new(o.spec)).collect(),
             ..View::default()
         }
     }

@@ -42,6 +42,8 @@ pub struct Start {
 /// The window.
 pub struct App {
     pub(crate) opening: Opening,
+    /// What is open, in a word: the last part of its path.
+    pub(crate) name: String,
     pub(crate) load: Option<Load>,
     pub(crate) progress: Option<Progress>,
     pub(crate) incident: Option<Incident>,
@@ -103,6 +105,7 @@ impl App {
         let pool = Pool::new(2, Arc::clone(&wake))?;
         let mut app = Self {
             opening: Opening::default(),
+            name: String::new(),
             load: None,
             progress: None,
             incident: None,
@@ -136,6 +139,7 @@ impl App {
     pub(crate) fn open(&mut self, opening: Opening) -> Result<(), EngineError> {
         self.load = Some(Load::start(opening.clone(), Arc::clone(&self.wake))?);
         self.progress = Some(Progress::default());
+        self.name = name_of(&opening.paths);
         self.opening = opening;
         Ok(())
     }
@@ -193,5 +197,26 @@ impl App {
     /// Asks for something, as a panel would.
     pub fn ask(&mut self, ctx: &egui::Context, request: Request) {
         self.carry_out(ctx, request);
+    }
+}
+
+/// What is open, in a word. `…/checkout-p99/input` is called after its folder.
+fn name_of(paths: &[PathBuf]) -> String {
+    let Some(first) = paths.first() else {
+        return String::new();
+    };
+    let mut parts = first.components().rev();
+    let mut next = || {
+        parts
+            .next()
+            .map(|p| p.as_os_str().to_string_lossy().into_owned())
+    };
+    let mut name = next().unwrap_or_default();
+    if name == "input" {
+        name = next().unwrap_or(name);
+    }
+    match paths.len() {
+        1 => name,
+        n => format!("{name} + {}", n - 1),
     }
 }

@@ -1,8 +1,11 @@
 //! Draws the real window without a display: the picture is what a person would see.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use egui_kittest::Harness;
+use eframe::egui_wgpu::{WgpuSetup, wgpu};
+use egui_kittest::wgpu::{WgpuTestRenderer, default_wgpu_setup};
+use egui_kittest::{Harness, LazyRenderer};
 
 use crate::app::{App, Start};
 use crate::session::view::Drawer;
@@ -53,7 +56,10 @@ pub fn picture(shot: &Shot) -> Result<Vec<u8>, ShotError> {
         app.ask(&ctx, Request::Drawer(shot.drawer));
     }
     settle(&mut harness);
-    let picture = harness.render().map_err(ShotError::Driver)?;
+    // The library panics where there is no driver at all.
+    let picture = catch_unwind(AssertUnwindSafe(|| harness.render()))
+        .unwrap_or_else(|_| Err("no Vulkan and no OpenGL driver answers".to_owned()))
+        .map_err(ShotError::Driver)?;
     let mut png = std::io::Cursor::new(Vec::new());
     picture.write_to(&mut png, image::ImageFormat::Png)?;
     Ok(png.into_inner())
@@ -67,6 +73,7 @@ pub fn harness(shot: &Shot) -> Harness<'static, App> {
         .with_pixels_per_point(shot.pixels_per_point)
         .with_max_steps(64)
         .with_render_cursor(false)
+        .renderer(LazyRenderer::new(renderer))
         .allow_missing_glyphs()
         .with_context_setup(|ctx| {
             ctx.add_font_provider(std::sync::Arc::new(
@@ -77,6 +84,17 @@ pub fn harness(shot: &Shot) -> Harness<'static, App> {
             Ok(app) => app,
             Err(error) => panic!("{error}"),
         })
+}
+
+/// Vulkan (lavapipe will do), else OpenGL. OpenGL is not tried first, since its drivers write to standard error when there is no
+/// display.
+fn renderer() -> WgpuTestRenderer {
+    let mut setup = default_wgpu_setup();
+    if let WgpuSetup::CreateNew(create) = &mut setup {
+        create.instance_descriptor.backends = wgpu::Backends::VULKAN;
+    }
+    catch_unwind(AssertUnwindSafe(|| WgpuTestRenderer::from_setup(setup)))
+        .unwrap_or_else(|_| WgpuTestRenderer::new())
 }
 
 /// Runs frames until nothing is read or prepared any more.

@@ -1,21 +1,34 @@
 //! Where the panels stand: a bar on top, causes at the left, the timeline, a drawer below it, a status line.
 
-use crate::app::App;
+use egui::{CentralPanel, Margin, Panel, Ui};
+
+use crate::app::{App, Panels};
 use crate::session::view::Drawer;
 use crate::ui::frame::Frame;
+use crate::ui::panels::shell;
+use crate::ui::request::{Request, Setting};
 use crate::ui::theme;
+
+/// The list of causes is never narrower than a title of three words, nor wider than the timeline.
+const SIDE: [f32; 2] = [260.0, 720.0];
+/// The drawer keeps a few rows below its head, and leaves a few lanes above it.
+const DRAWER_MIN: f32 = 140.0;
+const LANES_MIN: f32 = 120.0;
 
 impl eframe::App for App {
     fn logic(&mut self, ctx: &egui::Context, _frame: &mut eframe::Frame) {
         self.drain(ctx);
+        let now = ctx.input(|i| i.time);
+        self.messages.retain(|told| told.until > now);
     }
 
-    fn ui(&mut self, ui: &mut egui::Ui, _frame: &mut eframe::Frame) {
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
         if ui.current_pass_index() == 0 {
             self.frames += 1;
         }
         let mut requests = Vec::new();
         let mut frame = Frame {
+            name: &self.name,
             incident: self.incident.as_ref(),
             view: &self.view,
             notes: &self.notes,
@@ -29,43 +42,109 @@ impl eframe::App for App {
             pool: &self.pool,
             requests: &mut requests,
         };
-        let panels = &mut self.panels;
+        let bar = shell::Bar {
+            can_undo: self.edits.can_undo(),
+            can_redo: self.edits.can_redo(),
+        };
         if frame.incident.is_none() {
-            egui::CentralPanel::default().show(ui, |ui| panels.start.ui(ui, &mut frame));
+            let panels = &mut self.panels;
+            CentralPanel::default().show(ui, |ui| panels.start.ui(ui, &mut frame));
         } else {
-            egui::Panel::top("bar")
-                .exact_size(theme::BAR)
-                .show(ui, |ui| {
-                    ui.horizontal_centered(|ui| ui.label("Tailscope"));
-                });
-            egui::Panel::bottom("status")
-                .exact_size(theme::STATUS)
-                .show(ui, |ui| {
-                    let n = frame.incident.map_or(0, |i| i.snapshot().inputs.len());
-                    let text = frame.words.with("status-inputs", &[("n", n.into())]);
-                    ui.label(text);
-                });
-            egui::Panel::left("side")
-                .default_size(frame.settings.side_width)
-                .show(ui, |ui| panels.findings.ui(ui, &mut frame));
-            if let Some(drawer) = frame.view.drawer {
-                egui::Panel::bottom("drawer")
-                    .resizable(true)
-                    .default_size(frame.settings.drawer_height)
-                    .show(ui, |ui| match drawer {
-                        Drawer::Trace => panels.trace.ui(ui, &mut frame),
-                        Drawer::Dump => panels.dump.ui(ui, &mut frame),
-                        Drawer::Table => panels.table.ui(ui, &mut frame),
-                        Drawer::Compare => panels.compare.ui(ui, &mut frame),
-                        Drawer::Notes => panels.notes.ui(ui, &mut frame),
-                        Drawer::Inputs => panels.inputs.ui(ui, &mut frame),
-                    });
-            }
-            egui::CentralPanel::default().show(ui, |ui| panels.timeline.ui(ui, &mut frame));
+            incident(ui, &mut frame, &mut self.panels, bar);
         }
-        panels.palette.ui(ui, &mut frame);
+        self.panels.palette.ui(ui, &mut frame);
+        let told: Vec<&str> = self.messages.iter().map(|m| m.text.as_str()).collect();
+        shell::told(ui, &frame, &told);
         for request in requests {
             self.carry_out(ui, request);
         }
+    }
+}
+
+fn incident(ui: &mut Ui, frame: &mut Frame<'_>, panels: &mut Panels, bar: shell::Bar) {
+    let flat = egui::Frame::new()
+        .fill(frame.tokens.panel)
+        .inner_margin(Margin::symmetric(8, 0));
+    Panel::top("bar")
+        .exact_size(theme::BAR)
+        .frame(flat)
+        .show(ui, |ui| bar.ui(ui, frame));
+    Panel::bottom("status")
+        .exact_size(theme::STATUS)
+        .frame(flat)
+        .show(ui, |ui| shell::status(ui, frame, shell::Status::default()));
+    let side = Panel::left("side")
+        .resizable(true)
+        .default_size(frame.settings.side_width)
+        .size_range(SIDE[0]..=SIDE[1].min(ui.available_width() * 0.5).max(SIDE[0]))
+        .frame(flat.inner_margin(Margin::same(0)))
+        .show(ui, |ui| panels.findings.ui(ui, frame));
+    keep_size(
+        ui,
+        frame,
+        side.response.rect.width(),
+        frame.settings.side_width,
+        Setting::SideWidth,
+    );
+    match frame.view.drawer {
+        Some(drawer) => show_drawer(ui, frame, panels, drawer),
+        // Only its tabs: they stand where they stand when it is open, less its height.
+        None => {
+            let look = flat.inner_margin(Margin::symmetric(8, 3));
+            Panel::bottom("drawer-tabs")
+                .exact_size(theme::ROW + 8.0)
+                .frame(look)
+                .show(ui, |ui| shell::drawer_head(ui, frame));
+        }
+    }
+    let ground = egui::Frame::new().fill(frame.tokens.ground);
+    CentralPanel::default().frame(ground).show(ui, |ui| {
+        if !frame.view.is_drawer_full {
+            panels.timeline.ui(ui, frame);
+        }
+    });
+}
+
+fn show_drawer(ui: &mut Ui, frame: &mut Frame<'_>, panels: &mut Panels, drawer: Drawer) {
+    let look = egui::Frame::new()
+        .fill(frame.tokens.panel)
+        .inner_margin(Margin::symmetric(8, 4));
+    let room = ui.available_height();
+    let panel = if frame.view.is_drawer_full {
+        Panel::bottom("drawer-full").exact_size(room)
+    } else {
+        let most = (room - LANES_MIN).max(DRAWER_MIN);
+        Panel::bottom("drawer")
+            .resizable(true)
+            .default_size(frame.settings.drawer_height)
+            .size_range(DRAWER_MIN..=most)
+    };
+    let shown = panel.frame(look).show(ui, |ui| {
+        shell::drawer_head(ui, frame);
+        match drawer {
+            Drawer::Trace => panels.trace.ui(ui, frame),
+            Drawer::Dump => panels.dump.ui(ui, frame),
+            Drawer::Table => panels.table.ui(ui, frame),
+            Drawer::Compare => panels.compare.ui(ui, frame),
+            Drawer::Notes => panels.notes.ui(ui, frame),
+            Drawer::Inputs => panels.inputs.ui(ui, frame),
+        }
+    });
+    if !frame.view.is_drawer_full {
+        let height = shown.response.rect.height();
+        keep_size(
+            ui,
+            frame,
+            height,
+            frame.settings.drawer_height,
+            Setting::DrawerHeight,
+        );
+    }
+}
+
+/// Keeps a size that a person dragged, once the drag is over.
+fn keep_size(ui: &Ui, frame: &mut Frame<'_>, now: f32, known: f32, setting: fn(f32) -> Setting) {
+    if (now - known).abs() > 1.0 && ui.input(|i| i.pointer.any_released()) {
+        frame.ask(Request::Set(setting(now)));
     }
 }

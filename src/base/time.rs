@@ -8,6 +8,8 @@ use std::str::FromStr as _;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+mod zone;
+
 /// Nanoseconds in one second.
 pub const NANOS_PER_SEC: i64 = 1_000_000_000;
 /// Nanoseconds in one millisecond.

@@ -10,6 +10,7 @@ use crate::model::finding::Finding;
 use crate::model::hypothesis::Hypothesis;
 use crate::model::report::{Generator, Report, SCHEMA, TimelineEntry, Window};
 use crate::session::intake::{FAR_CODE, Intake, WindowHint};
+use crate::store::memo::Memo;
 use crate::store::{Snapshot, build};
 
 /// The part of time that somebody asked for.
@@ -30,6 +31,8 @@ pub struct Document {
     pub window: TimeRange,
     /// Whether an input was lost or cut short.
     pub is_partial: bool,
+    /// What a window derives from the rows (pyramids, sorted dots) and keeps as long as them.
+    pub shared: Memo,
     is_asked: bool,
 }
 
@@ -44,6 +47,7 @@ impl Document {
         Self {
             window: TimeRange::new(from.unwrap_or(covered.start), to.unwrap_or(covered.end)),
             is_partial: intake.is_partial,
+            shared: Memo::default(),
             is_asked: from.is_some() || to.is_some(),
             snapshot,
         }

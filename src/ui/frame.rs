@@ -18,6 +18,8 @@ use crate::ui::words::Words;
 /// One frame, for panels.
 #[derive(Debug)]
 pub struct Frame<'a> {
+    /// The name of what is open: the last part of its path.
+    pub name: &'a str,
     /// What is open.
     pub incident: Option<&'a Incident>,
     /// What is shown of it.

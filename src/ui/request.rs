@@ -79,6 +79,8 @@ pub enum LaneEdit {
     Activate(usize),
     /// All of them.
     All(Vec<LaneRow>),
+    /// Those that the incident opens with; the window's own choice, and no step back.
+    Open(Vec<LaneRow>),
 }
 
 /// A change of what the drawer has in hand.

@@ -11,9 +11,11 @@ use std::fmt::Debug;
 use crate::base::time::{TimeRange, Timestamp};
 use crate::engine::cancel::Cancel;
 use crate::session::incident::Incident;
+use crate::session::notes::Notes;
 use crate::session::target::Target;
 use crate::session::view::LaneSpec;
 use crate::ui::lanes::canvas::Canvas;
+use crate::ui::words::Words;
 
 /// Every kind, in order of the menu that adds one.
 pub const ALL: &[&dyn LaneKind] = &[];
@@ -66,6 +68,21 @@ pub trait LaneKind: Sync {
         query: &Query,
         cancel: &Cancel,
     ) -> Result<Box<dyn Lane>, String>;
+    /// Whether it draws what a person wrote. Then [`LaneKind::prepare_noted`] is asked anew whenever the notes change.
+    fn reads_notes(&self) -> bool {
+        false
+    }
+    /// As [`LaneKind::prepare`], with what a person wrote. What a window calls.
+    fn prepare_noted(
+        &self,
+        spec: &LaneSpec,
+        incident: &Incident,
+        _notes: &Notes,
+        query: &Query,
+        cancel: &Cancel,
+    ) -> Result<Box<dyn Lane>, String> {
+        self.prepare(spec, incident, query, cancel)
+    }
 }
 
 /// What the value axis of a lane shows.
@@ -107,6 +124,10 @@ pub trait Lane: Send + Sync + Debug {
     fn note(&self) -> String {
         String::new()
     }
+    /// The same in words. What a window calls.
+    fn note_in(&self, _words: &Words) -> String {
+        self.note()
+    }
     /// The value axis for what is shown; `None` for lanes without one.
     fn values(&self, _shown: TimeRange) -> Option<ValueAxis> {
         None
@@ -119,6 +140,10 @@ pub trait Lane: Send + Sync + Debug {
     fn paint(&self, canvas: &Canvas<'_>);
     /// What it says at an instant.
     fn read(&self, t: Timestamp) -> Vec<Reading>;
+    /// The same in words. What a window calls.
+    fn read_in(&self, t: Timestamp, _words: &Words) -> Vec<Reading> {
+        self.read(t)
+    }
     /// What lies under the pointer, the nearest within a few points.
     fn pick(&self, canvas: &Canvas<'_>, pos: egui::Pos2) -> Option<Target>;
     /// What lies in a box of the canvas.
@@ -136,5 +161,9 @@ pub trait Lane: Send + Sync + Debug {
     /// What is measured over a range, as name and value: count, min, max, mean, slope.
     fn measure(&self, _range: TimeRange) -> Vec<(String, String)> {
         Vec::new()
+    }
+    /// The same in words. What a window calls.
+    fn measure_in(&self, range: TimeRange, _words: &Words) -> Vec<(String, String)> {
+        self.measure(range)
     }
 }

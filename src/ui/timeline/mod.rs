@@ -1,17 +1,184 @@
 //! The timeline: lanes on one time axis with one cursor.
+//!
+//! [`navigate`], [`axis`], [`values`] and [`wanted`] are arithmetic without a screen; [`stage`] says where time stands in a
+//! frame; the others draw one part each. What is seen (range, cursor, lanes) lives in the view; what stands here is only how a
+//! hand moves it: drags, glides, half-typed text, prepared lanes.
 
-use egui::Ui;
+pub mod axis;
+pub mod catalog;
+mod gutter;
+mod lanes_ui;
+pub mod navigate;
+mod ruler;
+mod slots;
+pub mod stage;
+mod strip;
+mod text;
+pub mod values;
+pub mod wanted;
 
+use std::sync::Arc;
+
+use egui::{Rangef, Rect, Ui, pos2};
+
+use crate::base::time::TimeRange;
+use crate::engine::memo::Memo;
+use crate::session::view::LaneRow;
 use crate::ui::frame::Frame;
+use crate::ui::request::{LaneEdit, Request};
+use crate::ui::theme;
+use crate::ui::timeline::catalog::{Catalog, Shared};
+use crate::ui::timeline::navigate::Bounds;
+use crate::ui::timeline::slots::Slots;
+use crate::ui::timeline::stage::{Motion, Stage};
+
+/// Room right of the time for the scroll bar.
+const RIGHT: f32 = 9.0;
+/// Moves that follow each other within this time are one step of the zoom history, in seconds.
+const SAME_STEP_S: f64 = 0.7;
 
 /// What the timeline remembers between frames beside the view.
 #[derive(Debug, Default)]
-pub struct Timeline {}
+pub struct Timeline {
+    catalog: Memo<u64, Shared>,
+    opened: Option<Opened>,
+    slots: Slots,
+    motion: Motion,
+    last_move_s: Option<f64>,
+}
+
+/// The lanes that the window chose by itself; a person's are never replaced.
+#[derive(Debug)]
+struct Opened {
+    generation: u64,
+    rows: Vec<LaneRow>,
+}
 
 impl Timeline {
     /// Draws it.
     pub fn ui(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
-        let _ = frame;
-        ui.take_available_space();
+        let Some(incident) = frame.incident else {
+            return;
+        };
+        let bounds = Bounds::of(incident);
+        self.open_lanes(frame);
+        self.slots.begin(frame);
+        let all = ui.available_rect_before_wrap();
+        let x = Rangef::new(
+            (all.left() + theme::GUTTER).min(all.right() - 40.0),
+            all.right() - RIGHT,
+        );
+        let shown = bounds.fit(frame.view.range);
+        let is_still = frame.settings.is_motion_reduced;
+        let stage = Stage {
+            bounds,
+            drawn: self.motion.drawn(ui, shown, is_still),
+            x,
+            zero: stage::zero(incident, &bounds),
+        };
+        let head = self.head(ui, frame, &stage, all);
+        let body = Rect::from_min_max(pos2(all.left(), head), all.max);
+        self.lanes(ui, frame, &stage, body);
+        self.wheel(ui, frame, &stage, all, head);
+        ui.allocate_rect(all, egui::Sense::hover());
+    }
+
+    /// The lanes that can be added, once they are known.
+    fn offers(&self) -> Option<&Arc<Catalog>> {
+        self.catalog.last()
+    }
+
+    /// Asks what lanes there are, and shows those that an incident opens with until a person chose others.
+    fn open_lanes(&mut self, frame: &mut Frame<'_>) {
+        let Some(incident) = frame.incident else {
+            return;
+        };
+        let owned = incident.clone();
+        let generation = incident.generation;
+        let answer = self.catalog.want(frame.pool, &generation, move |cancel| {
+            Ok(Arc::new(Catalog::new(owned, cancel)))
+        });
+        let crate::engine::memo::Answer::Ready(catalog) = answer else {
+            return;
+        };
+        let is_ours = match &self.opened {
+            Some(opened) => opened.rows == frame.view.lanes && opened.generation != generation,
+            None => frame.view.lanes.is_empty(),
+        };
+        if !is_ours {
+            return;
+        }
+        let rows = catalog.opening();
+        self.opened = Some(Opened {
+            generation,
+            rows: rows.clone(),
+        });
+        if rows != frame.view.lanes {
+            frame.ask(Request::Lanes(LaneEdit::Open(rows)));
+        }
+    }
+
+    /// Forgets the incident that was open.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The lanes that the incident opens with; `None` while they are not known.
+    pub fn opening(&self) -> Option<Vec<LaneRow>> {
+        self.offers().map(|c| c.opening())
+    }
+
+    /// The rows with those of one entity side by side.
+    pub fn grouped(&self, rows: &[LaneRow]) -> Vec<LaneRow> {
+        self.offers()
+            .map_or_else(|| rows.to_vec(), |c| c.grouped(rows))
+    }
+
+    /// Whether a move at `now_s` is a step of its own, and not the next turn of a wheel or the repeat of a held key.
+    pub fn is_new_step(&mut self, now_s: f64) -> bool {
+        let is_new = self
+            .last_move_s
+            .is_none_or(|last| now_s - last > SAME_STEP_S);
+        self.last_move_s = Some(now_s);
+        is_new
+    }
+
+    /// Shows another range as the hand moves it.
+    fn glide(&mut self, ui: &Ui, frame: &mut Frame<'_>, range: TimeRange) {
+        if range == frame.view.range {
+            return;
+        }
+        let now = ui.input(|i| i.time);
+        self.motion.is_direct = true;
+        let request = if self.is_new_step(now) {
+            Request::Range(range)
+        } else {
+            Request::Glide(range)
+        };
+        frame.ask(request);
+    }
+
+    /// Wheel and pinch. Over the lanes a plain wheel scrolls them; with Ctrl, and over the axis, it zooms around the pointer;
+    /// sideways, and with Shift, it pans.
+    fn wheel(&mut self, ui: &Ui, frame: &mut Frame<'_>, stage: &Stage, all: Rect, head: f32) {
+        if !ui.rect_contains_pointer(all) {
+            return;
+        }
+        let Some(pointer) = ui.input(|i| i.pointer.hover_pos()) else {
+            return;
+        };
+        let (mut zoom, scroll) = ui.input(|i| (f64::from(i.zoom_delta()), i.smooth_scroll_delta()));
+        if pointer.y < head && scroll.y != 0.0 {
+            zoom *= (f64::from(scroll.y) / 200.0).exp();
+        }
+        let mut range = stage.bounds.fit(frame.view.range);
+        if zoom.is_finite() && zoom > 0.0 && (zoom - 1.0).abs() > 1e-4 {
+            range = stage.bounds.zoom(range, stage.share(pointer.x), 1.0 / zoom);
+        }
+        if scroll.x != 0.0 {
+            let nanos = -f64::from(scroll.x) * stage.nanos_per_point();
+            range = stage.bounds.pan(range, nanos as i64);
+        }
+        self.glide(ui, frame, range);
     }
 }
