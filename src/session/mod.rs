@@ -5,6 +5,7 @@
 //! `zip`, `tar`, `zstd`, `flate2`, `glob`.
 
 pub mod analysis;
+pub mod compare;
 pub mod incident;
 pub mod intake;
 pub mod notes;

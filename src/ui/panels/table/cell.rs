@@ -39,9 +39,7 @@ impl<'a> Clock<'a> {
         if let Some(origin) = self.origin {
             return format!("{:+.3} s", t.secs_since(origin));
         }
-        let Some(wall) = self.zone.civil(t) else {
-            return t.to_rfc3339();
-        };
+        let wall = self.zone.civil(t);
         let clock = format!(
             "{:02}:{:02}:{:02}.{:03}",
             wall.hour,

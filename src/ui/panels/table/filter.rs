@@ -258,7 +258,7 @@ impl Grammar<'_> {
 
     /// `14:30`, `14:30:20.5` on the day of the data.
     fn clock(&self, text: &str) -> Option<Timestamp> {
-        let day = self.zone.civil(self.day?)?;
+        let day = self.zone.civil(self.day?);
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let mut parts = whole.split(':');
         let mut next = |default: Option<i8>| match parts.next() {

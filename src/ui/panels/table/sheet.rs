@@ -95,11 +95,19 @@ impl Sheet {
             .map(|(name, _)| (*name).to_owned())
             .zip(columns)
             .collect();
-        // Ids say little; what they stand for comes first, the id last.
         if let Some(words) = links.words(named.first().map_or(0, |(_, c)| c.len())) {
-            named.rotate_left(1);
             named.insert(0, (links.word_name().to_owned(), words));
         }
+        // The first column stays while the others scroll: what a row is, or when. Ids and origins say little and come last.
+        named.sort_by_key(|(name, _)| match name.as_str() {
+            "t" | "start" => 0,
+            name if name == links.word_name() => 0,
+            "onset" if table == "hypotheses" => 0,
+            "input" | "line" => 3,
+            "id" => 2,
+            name if name.ends_with("_id") => 2,
+            _ => 1,
+        });
         let mut sheet = Self::new(named);
         sheet.hidden = links.selectors();
         sheet.links = links;
