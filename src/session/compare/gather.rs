@@ -49,7 +49,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    fn new(measured: Measured, unit: &str) -> Self {
+    pub(super) fn new(measured: Measured, unit: &str) -> Self {
         Self {
             measured,
             unit: unit.to_owned(),
@@ -390,6 +390,17 @@ fn gaps(side: &Side<'_>, all: &mut BTreeMap<Subject, Held>) {
     for (name, gaps) in pairs {
         put(all, Kind::CallGap, &name, Measured::Values(gaps), "ms");
     }
+}
+
+/// Dumps of one process nearer than this are one moment.
+const SAME_MOMENT_NANOS: i64 = 10_000_000_000;
+
+/// Whether a profile counts what runs, rather than what it costs.
+pub(super) fn is_dump(profile: &crate::model::profile::Profile) -> bool {
+    matches!(
+        profile.kind.as_ref(),
+        "goroutine" | "threadcreate" | "threads"
+    )
 }
 
 fn dumps(side: &Side<'_>, all: &mut BTreeMap<Subject, Held>) {

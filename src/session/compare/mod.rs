@@ -244,6 +244,7 @@ pub fn compare(
     let mut held_a = gather::gather(a, is_cancelled)?;
     let held_b = gather::gather(b, is_cancelled)?;
     let mut held_b = rename(&held_a, held_b);
+    join_dumps(&mut held_a, &mut held_b);
     let mut out = Comparison::default();
     let mut pairs: Vec<(Subject, Held, Held)> = Vec::new();
     let subjects: Vec<Subject> = held_a.keys().cloned().collect();
@@ -320,6 +321,43 @@ fn rename(a: &BTreeMap<Subject, Held>, b: BTreeMap<Subject, Held>) -> BTreeMap<S
             }
         })
         .collect()
+}
+
+/// Dumps are often named after the moment at which they were taken (`before`, `during-1`): what has no partner by its name
+/// is compared together.
+fn join_dumps(a: &mut BTreeMap<Subject, Held>, b: &mut BTreeMap<Subject, Held>) {
+    for kind in [Kind::DumpTotal, Kind::LockShare] {
+        let lone = |own: &BTreeMap<Subject, Held>, other: &BTreeMap<Subject, Held>| {
+            own.keys()
+                .filter(|s| s.kind == kind && !s.name.contains(':') && !other.contains_key(*s))
+                .cloned()
+                .collect::<Vec<Subject>>()
+        };
+        let (in_a, in_b) = (lone(a, b), lone(b, a));
+        if in_a.is_empty() || in_b.is_empty() {
+            continue;
+        }
+        let names = |all: &[Subject]| {
+            let names: Vec<&str> = all.iter().map(|s| s.name.as_str()).collect();
+            names.join(", ")
+        };
+        let name = format!("{} → {}", names(&in_a), names(&in_b));
+        for (side, lone) in [(&mut *a, in_a), (&mut *b, in_b)] {
+            let mut values = Vec::new();
+            let mut unit = String::new();
+            for subject in lone {
+                if let Some(held) = side.remove(&subject) {
+                    unit = held.unit;
+                    if let Measured::Values(more) = held.measured {
+                        values.extend(more);
+                    }
+                }
+            }
+            let name = name.clone();
+            let held = Held::new(Measured::Values(values), &unit);
+            side.insert(Subject { kind, name }, held);
+        }
+    }
 }
 
 fn odd(held: BTreeMap<Subject, Held>, is_a: bool) -> Vec<Odd> {

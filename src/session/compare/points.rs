@@ -2,7 +2,7 @@
 
 use crate::base::time::TimeRange;
 use crate::model::profile::WaitClass;
-use crate::session::compare::gather::{is_counter, is_serving, request_service, values};
+use crate::session::compare::gather::{is_counter, is_dump, is_serving, request_service, values};
 use crate::session::compare::{Kind, Side, Subject};
 use crate::store::histogram;
 
@@ -139,7 +139,11 @@ fn dumps(side: &Side<'_>, subject: &Subject) -> Vec<(i64, f64)> {
     side.snapshot
         .profiles
         .iter()
-        .filter(|p| p.process.as_ref() == subject.name || p.kind.as_ref() == subject.name)
+        .filter(|p| {
+            let names = subject.name.split(" → ").flat_map(|part| part.split(", "));
+            let own = [p.process.as_ref(), p.kind.as_ref()];
+            is_dump(p) && names.into_iter().any(|name| own.contains(&name))
+        })
         .filter_map(|p| {
             let t = p.t?.nanos();
             if subject.kind == Kind::DumpTotal {
