@@ -281,7 +281,11 @@ impl App {
                     (self.view, self.notes) = now;
                 }
             }
-            _ => {}
+            // What lies open on the timeline goes first.
+            CommandId::Escape if self.panels.timeline.escape() => {}
+            _ => {
+                self.move_command(ctx, id);
+            }
         }
     }
 }

@@ -46,7 +46,10 @@ impl App {
     }
 
     /// Shows rows or a report that have come; the person's view stays where it is.
-    fn show(&mut self, incident: Incident) {
+    fn show(&mut self, mut incident: Incident) {
+        // Each opening counts from 1; caches must tell one incident from the next.
+        self.generations += 1;
+        incident.generation = self.generations;
         let is_first = self.incident.is_none();
         self.incident = Some(incident);
         if is_first {

@@ -4,7 +4,9 @@
 //! Outside crates that only this floor may name: `eframe`, `egui_kittest` (which draws the real window without a display).
 
 pub mod commands;
+mod keys;
 mod logic;
+mod moves;
 pub mod run;
 pub mod shot;
 mod ui;
@@ -64,6 +66,7 @@ pub struct App {
     state_folder: Option<PathBuf>,
     look: Option<Look>,
     frames: u64,
+    generations: u64,
 }
 
 /// What the person was told, until when (seconds of the window's clock).
@@ -126,6 +129,7 @@ impl App {
             state_folder: start.state_folder,
             look: None,
             frames: 0,
+            generations: 0,
         };
         crate::ui::theme::fonts(ctx);
         app.follow_settings(ctx);

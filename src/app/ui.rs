@@ -2,7 +2,7 @@
 
 use egui::{CentralPanel, Margin, Panel, Ui};
 
-use crate::app::{App, Panels};
+use crate::app::{App, Panels, keys};
 use crate::session::view::Drawer;
 use crate::ui::frame::Frame;
 use crate::ui::panels::shell;
@@ -26,7 +26,7 @@ impl eframe::App for App {
         if ui.current_pass_index() == 0 {
             self.frames += 1;
         }
-        let mut requests = Vec::new();
+        let mut requests: Vec<Request> = keys::pressed(ui).into_iter().map(Request::Command).collect();
         let mut frame = Frame {
             name: &self.name,
             incident: self.incident.as_ref(),

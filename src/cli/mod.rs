@@ -143,7 +143,7 @@ fn run(arguments: impl Iterator<Item = OsString>) -> Exit {
     let mut out = Out::standard(cli.common);
     let done = match cli.command {
         Some(command) => dispatch(command, &mut out),
-        None => window(cli.paths, &cli.reading, &cli.span),
+        None => window(&cli.paths, &cli.reading, &cli.span),
     };
     match done {
         Ok(exit) => exit,
@@ -171,11 +171,7 @@ fn dispatch(command: Command, out: &mut Out) -> Result<Exit, CliError> {
 }
 
 /// `tailscope PATH…` opens the window. A word that is no file is more likely a mistyped command.
-fn window(
-    paths: Vec<PathBuf>,
-    reading: &args::Reading,
-    span: &args::Span,
-) -> Result<Exit, CliError> {
+fn window(paths: &[PathBuf], reading: &args::Reading, span: &args::Span) -> Result<Exit, CliError> {
     if let Some(first) = paths.first().filter(|p| !p.exists()) {
         let typed = first.to_string_lossy();
         let close = Cli::command()

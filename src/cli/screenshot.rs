@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::app::Start;
 use crate::app::shot::{Shot, picture};
 use crate::cli::Exit;
-use crate::cli::args::{Inputs, Span};
+use crate::cli::args::{Reading, Span};
 use crate::cli::error::CliError;
 use crate::cli::out::Out;
 use crate::engine::load::Opening;
@@ -17,8 +17,11 @@ use crate::session::view::Drawer;
 /// Arguments of `screenshot`.
 #[derive(Debug, Args)]
 pub(super) struct Screenshot {
+    /// Folders, files, archives, patterns
+    #[arg(value_name = "PATH", required_unless_present_any = ["view"])]
+    paths: Vec<PathBuf>,
     #[command(flatten)]
-    inputs: Inputs,
+    reading: Reading,
     #[command(flatten)]
     span: Span,
     /// The picture, a PNG file; `-` is standard output
@@ -64,6 +67,8 @@ enum LangName {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ViewName {
+    /// The welcome page
+    Start,
     /// The timeline alone
     Timeline,
     /// A trace
@@ -83,7 +88,7 @@ enum ViewName {
 impl ViewName {
     const fn drawer(self) -> Option<Drawer> {
         match self {
-            Self::Timeline => None,
+            Self::Start | Self::Timeline => None,
             Self::Trace => Some(Drawer::Trace),
             Self::Dump => Some(Drawer::Dump),
             Self::Table => Some(Drawer::Table),
@@ -113,6 +118,15 @@ fn scale(text: &str) -> Result<f32, String> {
 }
 
 pub(super) fn run(command: &Screenshot, out: &mut Out) -> Result<Exit, CliError> {
+    if command.paths.is_empty() && command.view != ViewName::Start {
+        return Err(CliError::usage("there is nothing to draw without an input")
+            .hint("name a recording, or draw the welcome page with `--view start`"));
+    }
+    let paths = if command.view == ViewName::Start {
+        Vec::new()
+    } else {
+        command.paths.clone()
+    };
     let theme = match command.theme {
         ThemeName::Dark => Theme::Dark,
         ThemeName::Light => Theme::Light,
@@ -126,9 +140,9 @@ pub(super) fn run(command: &Screenshot, out: &mut Out) -> Result<Exit, CliError>
     let shot = Shot {
         start: Start {
             opening: Opening {
-                paths: command.inputs.paths.clone(),
-                options: command.inputs.reading.options()?,
-                asked: command.span.asked(&command.inputs.reading)?,
+                paths,
+                options: command.reading.options()?,
+                asked: command.span.asked(&command.reading)?,
             },
             settings: Settings {
                 theme,

@@ -9,10 +9,10 @@ use crate::cli::error::CliError;
 use crate::engine::load::Opening;
 
 /// Opens the window on `paths`, or the welcome page.
-pub(super) fn open(paths: Vec<PathBuf>, reading: &Reading, span: &Span) -> Result<Exit, CliError> {
+pub(super) fn open(paths: &[PathBuf], reading: &Reading, span: &Span) -> Result<Exit, CliError> {
     let start = Start {
         opening: Opening {
-            paths,
+            paths: paths.to_vec(),
             options: reading.options()?,
             asked: span.asked(reading)?,
         },

@@ -22,7 +22,9 @@ pub struct Pool {
 
 impl std::fmt::Debug for Pool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Pool").field("open", &self.open).finish()
+        f.debug_struct("Pool")
+            .field("open", &self.open)
+            .finish_non_exhaustive()
     }
 }
 

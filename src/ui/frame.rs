@@ -54,7 +54,7 @@ impl Frame<'_> {
 }
 
 /// What the picked finding or hypothesis points at; lanes draw it bright.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Highlight {
     /// Its findings, by id.
     pub findings: BTreeSet<String>,

@@ -63,6 +63,8 @@ pub enum Icon {
     Filter,
 }
 
+/// Strokes of each icon as points on the grid.
+#[expect(clippy::too_many_lines, reason = "a table: one arm for each icon")]
 const fn lines(icon: Icon) -> &'static [&'static [(f32, f32)]] {
     match icon {
         Icon::Folder => &[&[

@@ -1,5 +1,7 @@
-//! What the window is made of: tokens of the look, words, icons, lanes, panels. It reads an [`crate::session::incident::Incident`]
-//! and what a person made of it, draws, and asks for changes by [`request::Request`]; it changes nothing itself.
+//! What the window is made of: tokens of the look, words, icons, lanes, panels.
+//!
+//! It reads an [`crate::session::incident::Incident`] and what a person made of it, draws, and asks for changes by
+//! [`request::Request`]; it changes nothing itself.
 //!
 //! Outside crates that only this floor (and `app`) may name: the egui family, `fluent_bundle`. Never Polars.
 

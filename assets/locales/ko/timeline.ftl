@@ -1,3 +1,67 @@
 # timeline
 timeline-axis = 시간 축
+timeline-minimap = 전체 기록
+timeline-add = 레인 추가
 timeline-failed = 레인을 그리지 못했습니다: { $why }
+timeline-unknown-kind = 이 버전에서 지원하지 않는 종류의 레인입니다
+timeline-loading = 표시할 레인을 찾는 중…
+timeline-empty = 레인이 없습니다
+timeline-empty-hint = 메트릭, 서비스, 인스턴스, 로그를 레인으로 추가하거나 주요 레인부터 시작하십시오
+timeline-empty-reset = 주요 레인 표시
+timeline-more = 외 { $n }개
+timeline-lane-name = { $lane }, { $kind }
+timeline-lane-grip = 끌어서 { $lane } 이동
+timeline-lane-menu = { $lane } 메뉴
+timeline-lane-fold = { $lane } 접기
+timeline-lane-unfold = { $lane } 펼치기
+timeline-menu-log = 로그 스케일
+timeline-menu-linear = 선형 스케일
+timeline-menu-fold = 접기
+timeline-menu-unfold = 펼치기
+timeline-menu-taller = 높이기
+timeline-menu-shorter = 낮추기
+timeline-menu-up = 위로 이동
+timeline-menu-down = 아래로 이동
+timeline-menu-table = 표로 보기
+timeline-menu-entity = 엔티티별로 묶기
+timeline-menu-overlay = 시계열 겹쳐 보기…
+timeline-menu-remove = 제거
+timeline-zone = 시간대
+timeline-zone-first = 기본 축
+timeline-zone-second = 보조 축
+timeline-zone-search = 시간대 검색 (예: Seoul)
+timeline-zone-none = 보조 축 없음
+timeline-zone-local = 이 컴퓨터의 현지 시간
+timeline-zone-unknown = 일치하는 시간대가 없습니다
+timeline-zone-relative = 인시던트 시작 기준 시간
+timeline-relative-zero = 0 = { $zero }
+timeline-add-title = 레인 추가
+timeline-add-overlay-title = 활성 레인에 시계열 겹쳐 보기
+timeline-add-hint = 순서와 상관없이 입력: 메트릭, 레이블, 서비스, 종류
+timeline-add-keys = Enter 추가 · Shift+Enter 활성 레인에 겹치기
+timeline-add-count = { $n ->
+    [0] 모든 단어와 일치하는 항목이 없습니다
+   *[other] { $n }건
+}
+timeline-add-more = { $total }건 중 처음 { $n }건: 더 입력하여 좁히십시오
+timeline-add-no-overlay = 시계열 레인에만 시계열을 겹칠 수 있습니다
+timeline-go-title = 시각으로 이동
+timeline-go-hint = 14:29:10
+timeline-go-help = { $zone } 기준 시각이나 날짜, epoch, 인시던트 시작 기준 +2m 10s, 끝 기준 now-5m
+timeline-go-wrong = 시각을 읽을 수 없습니다. 예: 14:29:10, 2026-11-30 14:29, +2m 10s, now-5m (시간대: { $zone })
+timeline-go-outside = 기록 범위를 벗어난 시각입니다
+timeline-box-pick = { $n }개 선택
+timeline-box-zoom = 확대
+timeline-box-measure = 측정
+timeline-no-lane = 대상 레인이 없습니다
+timeline-no-cursor = 먼저 레인을 클릭하여 커서를 놓으십시오
+timeline-no-step = 이 레인에는 그 방향으로 더 이상 없습니다
+timeline-no-table = 이 레인에는 표로 볼 행이 없습니다
+timeline-none-there = 이 기록에는 없습니다
+timeline-none-after = 커서 이후에는 없습니다
+timeline-none-before = 커서 이전에는 없습니다
+timeline-edge-inverted = 구간의 끝이 시작보다 앞섭니다
+timeline-nothing-to-zoom = 먼저 구간을 측정하거나 발견 항목을 선택하십시오
+timeline-reads-range = { $from }부터 { $to }까지
+timeline-reads-nothing = 값 없음
+timeline-help = 레인에서 끌면 상자를 그리고, 클릭하면 커서를 놓습니다. Ctrl+휠은 포인터를 중심으로 확대하며 축 위에서는 휠만으로도 확대합니다. Shift+휠, 축 끌기, 가운데 버튼 끌기로 이동하고, Shift+끌기로 측정합니다.

@@ -4,7 +4,25 @@
 //! resolution; [`Lane::paint`] draws that as one mesh and can query nothing. To add a kind: a file here with both, one line in
 //! [`ALL`], a word `lane-ID` in `lanes.ftl`.
 
+mod axis;
+mod cache;
 pub mod canvas;
+mod cloud;
+pub mod connects;
+mod dots;
+pub mod dumps;
+mod empty;
+pub mod events;
+pub mod findings;
+pub mod health;
+mod marks;
+mod mesh;
+pub mod metric;
+mod plan;
+pub mod quantiles;
+pub mod scatter;
+mod select;
+pub mod states;
 
 use std::fmt::Debug;
 
@@ -18,7 +36,17 @@ use crate::ui::lanes::canvas::Canvas;
 use crate::ui::words::Words;
 
 /// Every kind, in order of the menu that adds one.
-pub const ALL: &[&dyn LaneKind] = &[];
+pub const ALL: &[&dyn LaneKind] = &[
+    &findings::Findings,
+    &events::Events,
+    &health::Health,
+    &states::States,
+    &quantiles::Quantiles,
+    &connects::Connects,
+    &scatter::Scatter,
+    &metric::Metric,
+    &dumps::Dumps,
+];
 
 /// The kind of that id.
 pub fn by_id(id: &str) -> Option<&'static dyn LaneKind> {
@@ -154,6 +182,10 @@ pub trait Lane: Send + Sync + Debug {
     fn step(&self, from: Timestamp, is_forward: bool) -> Option<Timestamp>;
     /// The next outlier: far from the rest of the lane.
     fn outlier(&self, _from: Timestamp, _is_forward: bool) -> Option<Timestamp> {
+        None
+    }
+    /// The next place where data are missing.
+    fn gap(&self, _from: Timestamp, _is_forward: bool) -> Option<Timestamp> {
         None
     }
     /// Its rows as a table.

@@ -4,27 +4,36 @@
 //! frame; the others draw one part each. What is seen (range, cursor, lanes) lives in the view; what stands here is only how a
 //! hand moves it: drags, glides, half-typed text, prepared lanes.
 
+mod add;
 pub mod axis;
+mod boxed;
 pub mod catalog;
+mod describe;
+mod go;
 mod gutter;
 mod lanes_ui;
+mod minimap;
 pub mod navigate;
+mod readout;
 mod ruler;
+pub mod seek;
 mod slots;
 pub mod stage;
 mod strip;
 mod text;
 pub mod values;
 pub mod wanted;
+mod zones;
 
 use std::sync::Arc;
 
 use egui::{Rangef, Rect, Ui, pos2};
 
-use crate::base::time::TimeRange;
+use crate::base::time::{TimeRange, Timestamp};
 use crate::engine::memo::Memo;
-use crate::session::view::LaneRow;
+use crate::session::view::{LaneRow, LaneSpec};
 use crate::ui::frame::Frame;
+use crate::ui::lanes::Twin;
 use crate::ui::request::{LaneEdit, Request};
 use crate::ui::theme;
 use crate::ui::timeline::catalog::{Catalog, Shared};
@@ -37,6 +46,9 @@ const RIGHT: f32 = 9.0;
 /// Moves that follow each other within this time are one step of the zoom history, in seconds.
 const SAME_STEP_S: f64 = 0.7;
 
+pub use lanes_ui::fit_height;
+use readout::{in_words, measured, merged};
+
 /// What the timeline remembers between frames beside the view.
 #[derive(Debug, Default)]
 pub struct Timeline {
@@ -45,6 +57,21 @@ pub struct Timeline {
     slots: Slots,
     motion: Motion,
     last_move_s: Option<f64>,
+    minimap: minimap::Minimap,
+    zones: zones::ZoneMenu,
+    add: add::Add,
+    go: go::Go,
+    seeker: seek::Seeker,
+    boxed: Option<boxed::Boxed>,
+    /// The instant under the pointer, as the last frame found it, and as this one does.
+    hovered: Option<Timestamp>,
+    hover_next: Option<Timestamp>,
+    /// The lane whose lower edge is pulled, and its height now.
+    resized: Option<(usize, f32)>,
+    /// The lane that is held by its grip.
+    carried: Option<usize>,
+    is_active_wanted: bool,
+    is_active_due: bool,
 }
 
 /// The lanes that the window chose by itself; a person's are never replaced.
@@ -76,10 +103,14 @@ impl Timeline {
             x,
             zero: stage::zero(incident, &bounds),
         };
+        self.seeker.work(frame, &self.slots, &bounds);
+        self.hovered = self.hover_next.take();
         let head = self.head(ui, frame, &stage, all);
         let body = Rect::from_min_max(pos2(all.left(), head), all.max);
         self.lanes(ui, frame, &stage, body);
         self.wheel(ui, frame, &stage, all, head);
+        self.add_ui(ui, frame);
+        self.go_ui(ui, frame, &stage);
         ui.allocate_rect(all, egui::Sense::hover());
     }
 
@@ -132,6 +163,36 @@ impl Timeline {
     pub fn grouped(&self, rows: &[LaneRow]) -> Vec<LaneRow> {
         self.offers()
             .map_or_else(|| rows.to_vec(), |c| c.grouped(rows))
+    }
+
+    /// Opens the search for a lane to add, or for a series to overlay on the active lane.
+    pub fn add_lane(&mut self, is_overlay: bool) {
+        self.add.open(is_overlay);
+    }
+
+    /// Opens the field for a time.
+    pub fn go_to_time(&mut self) {
+        self.go.open();
+    }
+
+    /// Brings the active lane into sight.
+    pub const fn show_active(&mut self) {
+        self.is_active_wanted = true;
+    }
+
+    /// Steps along a lane; the answer comes with the next frames.
+    pub fn seek(&mut self, spec: LaneSpec, what: seek::Seek, from: Timestamp, is_forward: bool) {
+        self.seeker.wish(spec, what, from, is_forward);
+    }
+
+    /// The rows behind a lane.
+    pub fn twin(&self, spec: &LaneSpec) -> Option<Twin> {
+        self.slots.last(spec)?.twin()
+    }
+
+    /// Closes what lies open here; whether there was anything.
+    pub fn escape(&mut self) -> bool {
+        self.boxed.take().is_some() | self.add.close() | self.go.close()
     }
 
     /// Whether a move at `now_s` is a step of its own, and not the next turn of a wheel or the repeat of a held key.

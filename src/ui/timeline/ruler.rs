@@ -1,11 +1,15 @@
-//! What stands above the lanes: the minimap, a second time axis when one is wanted, and the time axis.
+//! What stands above the lanes: the minimap with a few buttons, a second time axis when one is wanted, and the time axis.
 
-use egui::{Align2, CursorIcon, PointerButton, Rect, Sense, Stroke, Ui, pos2};
+use egui::{Align2, CursorIcon, PointerButton, Rect, Sense, Stroke, Ui, pos2, vec2};
 
 use crate::base::time::Zone;
+use crate::ui::commands::{self, CommandId};
 use crate::ui::frame::Frame;
+use crate::ui::icons::Icon;
 use crate::ui::request::Request;
+use crate::ui::theme;
 use crate::ui::timeline::axis::{self, Clock};
+use crate::ui::timeline::gutter::small_button;
 use crate::ui::timeline::stage::Stage;
 use crate::ui::timeline::{Timeline, text};
 
@@ -37,23 +41,83 @@ impl Timeline {
             0,
             frame.tokens.panel,
         );
-        let _ = minimap;
+        self.tools(ui, frame, minimap);
+        self.minimap(ui, frame, stage, minimap);
         if let Some((zone, rect)) = second {
-            draw(ui, frame, stage, rect, Clock::Wall(zone));
-            name(ui, frame, stage, rect, zone);
+            second_axis(ui, frame, stage, rect, zone);
         }
         draw(ui, frame, stage, first, stage.clock(frame));
-        name(ui, frame, stage, first, frame.zone);
+        self.zone(ui, frame, stage, first);
         ui.painter().hline(
             all.x_range(),
             first.bottom() - 0.5,
             Stroke::new(1.0, frame.tokens.line),
         );
         self.hold(ui, frame, stage, first);
+        self.marks(ui, frame, stage, first);
         first.bottom()
     }
 
-    /// The axis is held and pulled.
+    /// The zone, which opens its menu, and the date of the left edge.
+    fn zone(&mut self, ui: &mut Ui, frame: &mut Frame<'_>, stage: &Stage, rect: Rect) {
+        let is_relative = frame.settings.is_relative;
+        let shown = if is_relative {
+            let zero = frame.zone.civil(stage.zero).clock_exact();
+            let zero = zero.as_str().into();
+            frame
+                .words
+                .with("timeline-relative-zero", &[("zero", zero)])
+        } else {
+            date(ui, frame, stage, rect, frame.zone);
+            frame.zone.short_name(stage.drawn.start)
+        };
+        let width = if is_relative {
+            theme::GUTTER - 12.0
+        } else {
+            108.0
+        };
+        let place = Rect::from_min_size(rect.min + vec2(4.0, 1.0), vec2(width, AXIS - 4.0));
+        self.zones.ui(ui, frame, place, &shown);
+    }
+
+    /// Add a lane, go back and forth in the zoom history, show all.
+    fn tools(&self, ui: &mut Ui, frame: &mut Frame<'_>, row: Rect) {
+        let place = Rect::from_min_max(
+            row.min + vec2(6.0, 3.0),
+            pos2(row.left() + theme::GUTTER - 4.0, row.bottom() - 3.0),
+        );
+        let builder = egui::UiBuilder::new()
+            .id_salt("tools")
+            .max_rect(place)
+            .layout(egui::Layout::left_to_right(egui::Align::Center));
+        ui.scope_builder(builder, |ui| {
+            let add = frame.words.text("timeline-add");
+            let text = egui::RichText::new(add).size(theme::SMALL);
+            let hint = label_of(ui, frame, CommandId::LaneAdd);
+            let button = ui.add(egui::Button::new(text).small()).on_hover_text(hint);
+            if button.clicked() {
+                frame.ask(Request::Command(CommandId::LaneAdd));
+            }
+        });
+        for (at, (icon, command)) in [
+            (Icon::Left, CommandId::ZoomBack),
+            (Icon::Right, CommandId::ZoomForward),
+            (Icon::Expand, CommandId::ZoomAll),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let x = place.right() - 64.0 + at as f32 * 22.0;
+            let rect = Rect::from_center_size(pos2(x + 10.0, place.center().y), vec2(20.0, 20.0));
+            let id = ui.scope_id().with(("tool", at));
+            let label = label_of(ui, frame, command);
+            if small_button(ui, frame, id, rect, icon, &label).clicked() {
+                frame.ask(Request::Command(command));
+            }
+        }
+    }
+
+    /// The axis is held and pulled, has the focus for keys, and says what the cursor reads.
     fn hold(&mut self, ui: &Ui, frame: &mut Frame<'_>, stage: &Stage, rect: Rect) {
         let rect = Rect::from_x_y_ranges(stage.x, rect.y_range());
         let id = ui.scope_id().with("axis");
@@ -62,17 +126,72 @@ impl Timeline {
             .on_hover_cursor(CursorIcon::Grab);
         let label = frame.words.text("timeline-axis");
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, label));
-        self.pan_by(
-            ui,
-            frame,
-            stage,
-            &response,
-            &[PointerButton::Primary, PointerButton::Middle],
-        );
+        let value = self.reading(frame, stage);
+        ui.accesskit_node_builder(response.id, |node| {
+            node.set_value(value);
+            node.set_live(egui::accesskit::Live::Polite);
+            node.add_action(egui::accesskit::Action::Increment);
+            node.add_action(egui::accesskit::Action::Decrement);
+        });
+        self.steps(ui, frame, &response);
+        if response.has_focus() {
+            let stroke = Stroke::new(1.5, frame.tokens.accent);
+            ui.painter()
+                .rect_stroke(rect.shrink(1.0), 2, stroke, egui::StrokeKind::Inside);
+        }
+        let buttons = [PointerButton::Primary, PointerButton::Middle];
+        self.pan_by(ui, frame, stage, &response, &buttons);
+        if let Some(pos) = response.hover_pos() {
+            self.hover_next = Some(stage.t(pos.x));
+        }
         if response.clicked()
             && let Some(pos) = response.interact_pointer_pos()
         {
             frame.ask(Request::Cursor(Some(stage.t(pos.x))));
+        }
+    }
+
+    /// The cursor's time, the pointer's time and the measured length stand on the axis.
+    fn marks(&self, ui: &Ui, frame: &Frame<'_>, stage: &Stage, rect: Rect) {
+        let tokens = frame.tokens;
+        let strip = Rect::from_x_y_ranges(stage.x, rect.y_range());
+        let painter = ui.painter().with_clip_rect(strip);
+        let tag = |x: f32, text: String, ink, fill| {
+            let galley = painter.layout_no_wrap(text, text::digits(), ink);
+            let half = galley.size().x / 2.0 + 4.0;
+            let x = x.clamp(
+                strip.left() + half,
+                (strip.right() - half).max(strip.left() + half),
+            );
+            let at = pos2(x, strip.center().y - 1.0);
+            let plate = Align2::CENTER_CENTER
+                .anchor_size(at, galley.size())
+                .expand2(vec2(4.0, 1.5));
+            painter.rect_filled(plate, 3, fill);
+            painter.galley(plate.min + vec2(4.0, 1.5), galley, ink);
+        };
+        let clock = stage.clock(frame);
+        let write = |t| axis::instant_text(t, clock, stage.nanos_per_point());
+        if let Some(t) = self.hovered {
+            tag(stage.x(t), write(t), tokens.text_dim, tokens.raised);
+        }
+        if let Some(range) = super::measured(frame, self.hovered) {
+            let (from, to) = (stage.x(range.start), stage.x(range.end));
+            let band = Rect::from_x_y_ranges(from..=to, rect.y_range());
+            painter.rect_filled(band, 0, tokens.measure);
+            let length = axis::length_text(range.nanos());
+            tag(
+                f32::midpoint(from, to),
+                length,
+                tokens.on_accent,
+                tokens.accent,
+            );
+        }
+        if let Some(t) = frame.view.cursor.filter(|t| stage.drawn.contains(*t)) {
+            painter.vline(stage.x(t), rect.y_range(), Stroke::new(1.0, tokens.cursor));
+            if frame.view.measure.is_none_or(|m| m.nanos() == 0) {
+                tag(stage.x(t), write(t), tokens.ground, tokens.cursor);
+            }
         }
     }
 
@@ -99,9 +218,7 @@ impl Timeline {
 fn draw(ui: &Ui, frame: &Frame<'_>, stage: &Stage, rect: Rect, clock: Clock<'_>) {
     let tokens = frame.tokens;
     let strip = Rect::from_x_y_ranges(stage.x, rect.y_range());
-    let painter = ui
-        .painter()
-        .with_clip_rect(strip.expand2(egui::vec2(4.0, 0.0)));
+    let painter = ui.painter().with_clip_rect(strip.expand2(vec2(4.0, 0.0)));
     for tick in axis::ticks(stage.drawn, clock, stage.x.span(), LETTER) {
         let x = stage.x(tick.t);
         let colour = if tick.is_major {
@@ -111,11 +228,8 @@ fn draw(ui: &Ui, frame: &Frame<'_>, stage: &Stage, rect: Rect, clock: Clock<'_>)
         };
         let galley = painter.layout_no_wrap(tick.label, text::digits(), colour);
         let half = galley.size().x / 2.0;
-        painter.vline(
-            x,
-            (rect.bottom() - 4.0)..=rect.bottom(),
-            Stroke::new(1.0, tokens.text_faint),
-        );
+        let mark = (rect.bottom() - 4.0)..=rect.bottom();
+        painter.vline(x, mark, Stroke::new(1.0, tokens.text_faint));
         // A label that the edge would cut is left to the date in the gutter.
         if x - half >= strip.left() && x + half <= strip.right() + 2.0 {
             let at = pos2(x - half, rect.center().y - galley.size().y / 2.0 - 1.0);
@@ -124,32 +238,41 @@ fn draw(ui: &Ui, frame: &Frame<'_>, stage: &Stage, rect: Rect, clock: Clock<'_>)
     }
 }
 
-/// The zone and the date of the left edge, at the left.
-fn name(ui: &Ui, frame: &Frame<'_>, stage: &Stage, rect: Rect, zone: &Zone) {
-    let tokens = frame.tokens;
-    let painter = ui.painter();
-    let t = stage.drawn.start;
-    let date = zone.civil(t).date();
-    painter.text(
-        pos2(stage.x.min - 8.0, rect.center().y - 1.0),
+fn second_axis(ui: &Ui, frame: &Frame<'_>, stage: &Stage, rect: Rect, zone: &Zone) {
+    draw(ui, frame, stage, rect, Clock::Wall(zone));
+    date(ui, frame, stage, rect, zone);
+    let name = zone.short_name(stage.drawn.start);
+    let faint = frame.tokens.text_faint;
+    let galley = text::line(ui.painter(), &name, text::small(), faint, 104.0);
+    let at = pos2(
+        rect.left() + 12.0,
+        rect.center().y - 1.0 - galley.size().y / 2.0,
+    );
+    ui.painter().galley(at, galley, faint);
+}
+
+/// The date of the left edge, right of the zone.
+fn date(ui: &Ui, frame: &Frame<'_>, stage: &Stage, rect: Rect, zone: &Zone) {
+    ui.painter().text(
+        pos2(stage.x.min - 6.0, rect.center().y - 1.0),
         Align2::RIGHT_CENTER,
-        date,
+        zone.civil(stage.drawn.start).date(),
         text::digits(),
-        tokens.text,
+        frame.tokens.text,
     );
-    let galley = text::line(
-        painter,
-        &zone.short_name(t),
-        text::small(),
-        tokens.text_faint,
-        92.0,
-    );
-    painter.galley(
-        pos2(
-            rect.left() + 10.0,
-            rect.center().y - 1.0 - galley.size().y / 2.0,
-        ),
-        galley,
-        tokens.text_faint,
-    );
+}
+
+/// What a command does, with its key.
+fn label_of(ui: &Ui, frame: &Frame<'_>, id: CommandId) -> String {
+    let Some(command) = commands::command(id) else {
+        return String::new();
+    };
+    let words = frame
+        .words
+        .text(&format!("cmd-{}", command.name))
+        .to_owned();
+    match command.shortcut {
+        Some(key) => format!("{words}  {}", ui.format_shortcut(&key)),
+        None => words,
+    }
 }

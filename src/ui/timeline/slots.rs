@@ -3,11 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::base::time::{TimeRange, Timestamp};
 use crate::engine::memo::{Answer, Memo};
 use crate::session::notes::Notes;
+use crate::session::settings::Lang;
 use crate::session::view::{LaneRow, LaneSpec};
 use crate::ui::frame::Frame;
 use crate::ui::lanes::{self, Lane, Query};
+use crate::ui::words::Words;
+
+/// Stands for the reason where a view holds a kind that this version lacks; the strip says it in words.
+pub(super) const UNKNOWN_KIND: &str = "unknown kind";
 
 /// What an answer hangs on, beside the lane itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,12 +24,33 @@ pub(super) struct LaneKey {
     query: Query,
 }
 
-type LaneMemo = Memo<LaneKey, Box<dyn Lane>>;
+/// Which part of a lane is put into words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// What it reads at an instant.
+    At(Timestamp),
+    /// What is measured over a range.
+    Over(TimeRange),
+}
+
+/// What a lane says, as name and value, with the place of its colour in the theme.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Said {
+    pub(super) name: String,
+    pub(super) value: String,
+    pub(super) colour: Option<usize>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    memo: Memo<LaneKey, Box<dyn Lane>>,
+    said: Option<(Part, LaneKey, Lang, Vec<Said>)>,
+}
 
 /// The prepared lanes.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
-    memos: BTreeMap<LaneSpec, LaneMemo>,
+    slots: BTreeMap<LaneSpec, Slot>,
     notes: Arc<Notes>,
     revision: u64,
 }
@@ -36,8 +63,8 @@ impl Slots {
             self.revision += 1;
         }
         let lanes: &[LaneRow] = &frame.view.lanes;
-        if self.memos.len() > lanes.len() {
-            self.memos
+        if self.slots.len() > lanes.len() {
+            self.slots
                 .retain(|spec, _| lanes.iter().any(|l| l.spec == *spec));
         }
     }
@@ -49,31 +76,79 @@ impl Slots {
         spec: &LaneSpec,
         query: Query,
     ) -> Answer<'_, Box<dyn Lane>> {
-        let (Some(incident), Some(kind)) = (frame.incident, lanes::by_id(&spec.kind)) else {
-            return Answer::Failed("");
+        let Some(incident) = frame.incident else {
+            return Answer::Pending;
+        };
+        let Some(kind) = lanes::by_id(&spec.kind) else {
+            return Answer::Failed(UNKNOWN_KIND);
         };
         let key = LaneKey {
             generation: incident.generation,
             revision: if kind.reads_notes() { self.revision } else { 0 },
             query,
         };
-        let notes = Arc::clone(&self.notes);
-        let memo = match self.memos.contains_key(spec) {
-            true => self.memos.get_mut(spec),
-            false => Some(self.memos.entry(spec.clone()).or_default()),
-        };
-        let Some(memo) = memo else {
+        if !self.slots.contains_key(spec) {
+            self.slots.insert(spec.clone(), Slot::default());
+        }
+        let Some(slot) = self.slots.get_mut(spec) else {
             return Answer::Pending;
         };
+        let notes = Arc::clone(&self.notes);
         let incident = incident.clone();
         let spec = spec.clone();
-        memo.want(frame.pool, &key, move |cancel| {
+        slot.memo.want(frame.pool, &key, move |cancel| {
             kind.prepare_noted(&spec, &incident, &notes, &query, cancel)
         })
     }
 
     /// The last answer of a lane.
     pub(super) fn last(&self, spec: &LaneSpec) -> Option<&dyn Lane> {
-        self.memos.get(spec)?.last().map(|lane| &**lane)
+        self.slots.get(spec)?.memo.last().map(|lane| &**lane)
+    }
+
+    /// The last answer of a lane if it reaches `t` in what is open now.
+    pub(super) fn covering(
+        &self,
+        spec: &LaneSpec,
+        t: Timestamp,
+        generation: u64,
+    ) -> Option<&dyn Lane> {
+        let (key, lane) = self.slots.get(spec)?.memo.last_with_key()?;
+        (key.generation == generation && key.query.range.contains(t)).then_some(&**lane)
+    }
+
+    /// What a lane says of a part; put into words once.
+    pub(super) fn say(&mut self, spec: &LaneSpec, part: Part, words: &Words) -> &[Said] {
+        let Some(slot) = self.slots.get_mut(spec) else {
+            return &[];
+        };
+        let Some((key, lane)) = slot.memo.last_with_key() else {
+            return &[];
+        };
+        let is_said = matches!(&slot.said, Some((p, k, l, _)) if *p == part && k == key && *l == words.lang());
+        if !is_said {
+            let said = match part {
+                Part::At(t) => lane
+                    .read_in(t, words)
+                    .into_iter()
+                    .map(|r| Said {
+                        name: r.name,
+                        value: r.value,
+                        colour: r.colour,
+                    })
+                    .collect(),
+                Part::Over(range) => lane
+                    .measure_in(range, words)
+                    .into_iter()
+                    .map(|(name, value)| Said {
+                        name,
+                        value,
+                        colour: None,
+                    })
+                    .collect(),
+            };
+            slot.said = Some((part, key.clone(), words.lang(), said));
+        }
+        slot.said.as_ref().map_or(&[], |(_, _, _, said)| said)
     }
 }

@@ -25,7 +25,7 @@ pub struct Bar {
 
 impl Bar {
     /// Draws it.
-    pub fn ui(&self, ui: &mut Ui, frame: &mut Frame<'_>) {
+    pub fn ui(self, ui: &mut Ui, frame: &mut Frame<'_>) {
         ui.horizontal_centered(|ui| {
             menu::ui(ui, frame);
             // What acts keeps its place at the right; what is read takes the rest and is shortened.
@@ -39,7 +39,7 @@ impl Bar {
         });
     }
 
-    fn edits(&self, ui: &mut Ui, frame: &mut Frame<'_>) {
+    fn edits(self, ui: &mut Ui, frame: &mut Frame<'_>) {
         let export = frame.words.text("bar-export");
         if icons::button(ui, Icon::Save, export).clicked() {
             frame.ask(Request::Command(CommandId::Export));

@@ -1,0 +1,582 @@
+//! A prepared lane of dots: drawing one by one or as density, picking, reading.
+
+use std::sync::Arc;
+
+use egui::{Align2, Color32, FontId, Mesh, Pos2, Rect, pos2, vec2};
+
+use crate::base::stats::quantile;
+use crate::base::time::{TimeRange, Timestamp};
+use crate::base::units;
+use crate::session::analysis::Document;
+use crate::session::target::Target;
+use crate::ui::lanes::canvas::{Canvas, Scale};
+use crate::ui::lanes::cloud::Cloud;
+use crate::ui::lanes::mesh::{self, MeshCache};
+use crate::ui::lanes::{Lane, Reading, Twin, ValueAxis, axis};
+use crate::ui::theme;
+use crate::ui::words::Words;
+
+/// Dots on screen that are drawn round; of more each is a small square.
+const ROUND: usize = 2_500;
+/// More dots on screen than this are drawn as density.
+const SINGLE: usize = 12_000;
+/// More errors on screen than this are drawn as density.
+const SINGLE_ERRORS: usize = 2_500;
+/// Side of a cell of the density, in points.
+const CELL: f32 = 2.0;
+/// Radius of a dot.
+const RADIUS: f32 = 1.7;
+/// How near the pointer must be to a dot.
+const NEAR: f32 = 8.0;
+/// Most dots that a box gives.
+const MOST_PICKED: usize = 10_000;
+/// A connect from here on is an outlier (`logs.md` §3.3).
+const SLOW_CONNECT_MS: f32 = 500.0;
+/// Rungs of a SYN that is sent again with the time doubling, in milliseconds.
+const SYN_RUNGS: [f32; 6] = [1_000.0, 3_000.0, 7_000.0, 15_000.0, 31_000.0, 63_000.0];
+/// A DNS answer that is asked for again.
+const DNS_RUNG: f32 = 5_000.0;
+/// What a cursor counts around itself, in nanoseconds.
+const AROUND: i64 = 500_000_000;
+
+/// What a lane of dots adds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    /// Nothing.
+    Plain,
+    /// Rungs of timers, with what stands on them larger.
+    Rungs,
+}
+
+/// Dots, ready to be drawn.
+#[derive(Debug)]
+pub(super) struct DotLane {
+    document: Arc<Document>,
+    cloud: Arc<Cloud>,
+    style: Style,
+    is_requests: bool,
+    axis: (f64, f64),
+    rungs: Vec<f32>,
+    mesh: MeshCache,
+}
+
+impl DotLane {
+    pub(super) fn new(
+        document: Arc<Document>,
+        cloud: Arc<Cloud>,
+        style: Style,
+        is_requests: bool,
+    ) -> Self {
+        // The axis holds all dots, not only those on screen, so that nothing jumps while the time moves.
+        let (lo, hi) = cloud.extent(0..cloud.len()).unwrap_or((1.0, 1_000.0));
+        let rungs = match style {
+            Style::Plain => Vec::new(),
+            Style::Rungs => rungs(&cloud.ms),
+        };
+        Self {
+            document,
+            cloud,
+            style,
+            is_requests,
+            axis: axis::padded_log(lo, hi),
+            rungs,
+            mesh: MeshCache::default(),
+        }
+    }
+
+    fn is_far(&self, ms: f32) -> bool {
+        match self.style {
+            Style::Plain => ms > self.cloud.outlier_ms,
+            Style::Rungs => ms >= SLOW_CONNECT_MS.min(self.cloud.outlier_ms.max(100.0)),
+        }
+    }
+
+    fn scale(&self, canvas: &Canvas<'_>) -> Scale {
+        canvas.scale.unwrap_or(Scale {
+            min: self.axis.0,
+            max: self.axis.1,
+            is_log: true,
+        })
+    }
+
+    /// Indices of the dots that the picked finding points at.
+    fn highlighted(&self, canvas: &Canvas<'_>) -> Vec<usize> {
+        let snapshot = &self.document.snapshot;
+        let mut found = Vec::new();
+        for target in &canvas.highlight.targets {
+            let Some(t) = target.time(snapshot) else {
+                continue;
+            };
+            let from = self.cloud.t.partition_point(|s| *s < t.nanos());
+            let same = self.cloud.t.iter().enumerate().skip(from);
+            for (at, _) in same.take_while(|(_, s)| **s == t.nanos()) {
+                if self.cloud.target(at).as_ref() == Some(target) {
+                    found.push(at);
+                }
+            }
+        }
+        found
+    }
+
+    fn build(&self, canvas: &Canvas<'_>, bright: &[usize], mesh: &mut Mesh) {
+        let place = Place::of(canvas, self.scale(canvas));
+        let feather = 1.0 / canvas.painter.ctx().pixels_per_point();
+        let shown = self.cloud.within(canvas.shown);
+        let tokens = canvas.tokens;
+        for rung in &self.rungs {
+            let y = place.y_ms(*rung);
+            dashes(
+                mesh,
+                canvas.rect,
+                y,
+                tokens.text_faint.gamma_multiply(0.8),
+                feather,
+            );
+        }
+        let dim = if bright.is_empty() { 1.0 } else { 0.55 };
+        let ink = tokens.series(0).gamma_multiply(dim);
+        let errors = || shown.clone().filter(|at| self.is_error(*at));
+        let goods = || shown.clone().filter(|at| !self.is_error(*at));
+        let n_errors = errors().count();
+        let n_goods = shown.len() - n_errors;
+        if n_goods > SINGLE {
+            let warm = tokens.text.gamma_multiply(dim);
+            self.density(&place, canvas.rect, goods(), (ink, warm), mesh);
+        } else {
+            for at in goods() {
+                self.one(&place, at, n_goods <= ROUND, ink, feather, mesh);
+            }
+        }
+        // What is far stays visible in any crowd.
+        if self.style == Style::Rungs {
+            let far = tokens
+                .series(1)
+                .gamma_multiply(if bright.is_empty() { 1.0 } else { 0.8 });
+            for at in goods().filter(|at| self.is_slow(*at)).take(SINGLE_ERRORS) {
+                mesh::diamond(mesh, self.pos(&place, at), 3.4, far, feather);
+            }
+        }
+        let ink = tokens
+            .error
+            .gamma_multiply(if bright.is_empty() { 1.0 } else { 0.75 });
+        if n_errors > SINGLE_ERRORS {
+            self.density(&place, canvas.rect, errors(), (ink, tokens.text), mesh);
+        } else {
+            for at in errors() {
+                mesh::cross(mesh, self.pos(&place, at), 2.4, ink, feather);
+            }
+        }
+        for at in bright {
+            ring(mesh, self.pos(&place, *at), tokens.highlight, feather);
+        }
+    }
+
+    fn is_error(&self, at: usize) -> bool {
+        self.cloud.is_error.get(at).copied().unwrap_or(false)
+    }
+
+    fn is_slow(&self, at: usize) -> bool {
+        self.cloud.ms.get(at).is_some_and(|ms| self.is_far(*ms))
+    }
+
+    fn pos(&self, place: &Place, at: usize) -> Pos2 {
+        let t = self.cloud.t.get(at).copied().unwrap_or(0);
+        pos2(place.x(t), self.y(place, at))
+    }
+
+    fn y(&self, place: &Place, at: usize) -> f32 {
+        if place.is_log {
+            place.y_ln(self.cloud.ln.get(at).copied().unwrap_or(0.0))
+        } else {
+            place.y_ms(self.cloud.ms.get(at).copied().unwrap_or(0.0))
+        }
+    }
+
+    fn one(
+        &self,
+        place: &Place,
+        at: usize,
+        is_round: bool,
+        ink: Color32,
+        feather: f32,
+        mesh: &mut Mesh,
+    ) {
+        let pos = self.pos(place, at);
+        if is_round {
+            mesh::dot(mesh, pos, RADIUS, ink.gamma_multiply(0.85), feather);
+        } else {
+            let square = Rect::from_center_size(pos, vec2(2.0, 2.0));
+            mesh::bar(mesh, square, ink.gamma_multiply(0.7));
+        }
+    }
+
+    /// Counts the dots in small cells and draws each cell by how many it holds: from faint over the colour to bright, evenly in the
+    /// logarithm of the count. Cells are counted from the epoch, so that a pan moves them and changes none.
+    fn density(
+        &self,
+        place: &Place,
+        area: Rect,
+        dots: impl Iterator<Item = usize>,
+        (ink, bright): (Color32, Color32),
+        mesh: &mut Mesh,
+    ) {
+        let wide = (f64::from(CELL) / place.per_nano.max(1e-12)).max(1.0) as i64;
+        let first = place.start.div_euclid(wide);
+        let columns = (f64::from(area.width()) / f64::from(CELL)) as usize + 3;
+        let rows = (area.height() / CELL) as usize + 1;
+        let mut cells = vec![0u32; columns * rows];
+        let mut most = 1;
+        for at in dots {
+            let t = self.cloud.t.get(at).copied().unwrap_or(0);
+            let column = usize::try_from(t.div_euclid(wide) - first).unwrap_or(usize::MAX);
+            let down = (self.y(place, at) - area.top()) / CELL;
+            let row = (down.max(0.0) as usize).min(rows - 1);
+            if column < columns
+                && let Some(cell) = cells.get_mut(column * rows + row)
+            {
+                *cell += 1;
+                most = most.max(*cell);
+            }
+        }
+        let ramp = Ramp::new(most, ink, bright);
+        for (at, count) in cells.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let (column, row) = (at / rows, at % rows);
+            let t = (first + column as i64).saturating_mul(wide);
+            let corner = pos2(place.x(t), area.top() + row as f32 * CELL);
+            let square = Rect::from_min_size(corner, vec2(CELL, CELL));
+            mesh::bar(mesh, square, ramp.color(*count));
+        }
+    }
+
+    fn values_of(&self, range: TimeRange) -> Vec<f64> {
+        let inside = self.cloud.within(range);
+        let ms = self.cloud.ms.get(inside).unwrap_or_default();
+        // Of very many every so many are enough for quantiles; the largest is looked for among all.
+        let stride = ms.len() / 200_000 + 1;
+        ms.iter().step_by(stride).map(|v| f64::from(*v)).collect()
+    }
+
+    fn rows(&self, range: TimeRange, names: &[&str; 5]) -> Vec<(String, String)> {
+        let inside = self.cloud.within(range);
+        let values = self.values_of(range);
+        if values.is_empty() {
+            return vec![(names[0].to_owned(), "0".to_owned())];
+        }
+        let errors = inside.clone().filter(|at| self.is_error(*at)).count();
+        let all = self.cloud.ms.get(inside.clone()).unwrap_or_default();
+        let max = all.iter().copied().fold(0.0f32, f32::max);
+        let mut rows = vec![
+            (names[0].to_owned(), units::number(inside.len() as f64)),
+            (names[1].to_owned(), units::number(errors as f64)),
+        ];
+        for (name, q) in [("p50", 0.5), ("p99", 0.99)] {
+            rows.push((
+                name.to_owned(),
+                units::ms(quantile(&values, q).unwrap_or(0.0)),
+            ));
+        }
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        rows.push((names[2].to_owned(), units::ms(mean)));
+        rows.push((names[3].to_owned(), units::ms(f64::from(max))));
+        if self.style == Style::Rungs {
+            let slow = inside.filter(|at| self.is_slow(*at)).count();
+            rows.push((names[4].to_owned(), units::number(slow as f64)));
+        }
+        rows
+    }
+
+    /// What a cursor finds around itself: how many, and the slowest of them.
+    fn around(&self, t: Timestamp) -> Option<(usize, usize)> {
+        let range = TimeRange::new(t.plus_nanos(-AROUND), t.plus_nanos(AROUND));
+        let inside = self.cloud.within(range);
+        let count = inside.len();
+        let value = |at: &usize| self.cloud.ms.get(*at).copied().unwrap_or(0.0);
+        let slowest = inside.max_by(|a, b| value(a).total_cmp(&value(b)))?;
+        Some((count, slowest))
+    }
+
+    fn reading(&self, t: Timestamp, name: impl Fn(usize) -> String) -> Vec<Reading> {
+        let Some((count, slowest)) = self.around(t) else {
+            return Vec::new();
+        };
+        let ms = self.cloud.ms.get(slowest).copied().unwrap_or(0.0);
+        vec![Reading {
+            name: name(count),
+            value: units::ms(f64::from(ms)),
+            colour: Some(0),
+            target: self.cloud.target(slowest),
+        }]
+    }
+}
+
+/// From faint over a colour to bright, evenly in the logarithm of a count.
+struct Ramp {
+    most: f32,
+    ink: Color32,
+    bright: Color32,
+}
+
+impl Ramp {
+    fn new(most: u32, ink: Color32, bright: Color32) -> Self {
+        Self {
+            most: (most as f32).ln_1p().max(1.0),
+            ink,
+            bright,
+        }
+    }
+
+    fn color(&self, count: u32) -> Color32 {
+        let share = ((count as f32).ln_1p() / self.most).clamp(0.0, 1.0);
+        if share < 0.6 {
+            self.ink.gamma_multiply(0.3 + share / 0.6 * 0.7)
+        } else {
+            self.ink
+                .lerp_to_gamma(self.bright, (share - 0.6) / 0.4 * 0.8)
+        }
+    }
+}
+
+/// The rungs that the data reach: those of a SYN up to the largest value, that of DNS when something stands on it.
+fn rungs(ms: &[f32]) -> Vec<f32> {
+    let largest = ms.iter().copied().fold(0.0f32, f32::max);
+    let mut found: Vec<f32> = SYN_RUNGS
+        .iter()
+        .copied()
+        .filter(|r| largest >= r * 0.99)
+        .collect();
+    let on_dns = ms
+        .iter()
+        .any(|v| (DNS_RUNG - 1.0..DNS_RUNG * 1.02).contains(v));
+    if on_dns {
+        found.push(DNS_RUNG);
+        found.sort_by(f32::total_cmp);
+    }
+    found
+}
+
+/// From nanoseconds and milliseconds to points.
+struct Place {
+    left: f32,
+    start: i64,
+    per_nano: f64,
+    bottom: f32,
+    is_log: bool,
+    base: f32,
+    per_unit: f32,
+}
+
+impl Place {
+    fn of(canvas: &Canvas<'_>, scale: Scale) -> Self {
+        let (lo, hi) = if scale.is_log {
+            (scale.min.max(1e-9).ln(), scale.max.max(1e-9).ln())
+        } else {
+            (scale.min, scale.max)
+        };
+        Self {
+            left: canvas.rect.left(),
+            start: canvas.shown.start.nanos(),
+            per_nano: f64::from(canvas.rect.width()) / canvas.shown.nanos().max(1) as f64,
+            bottom: canvas.rect.bottom(),
+            is_log: scale.is_log,
+            base: lo as f32,
+            per_unit: canvas.rect.height() / ((hi - lo) as f32).max(1e-6),
+        }
+    }
+
+    fn x(&self, t: i64) -> f32 {
+        self.left + (t.saturating_sub(self.start) as f64 * self.per_nano) as f32
+    }
+
+    fn y_ln(&self, ln: f32) -> f32 {
+        self.bottom - ((ln - self.base) * self.per_unit).clamp(-1e5, 1e5)
+    }
+
+    fn y_ms(&self, ms: f32) -> f32 {
+        if self.is_log {
+            self.y_ln(ms.max(1e-6).ln())
+        } else {
+            self.y_ln(ms)
+        }
+    }
+}
+
+fn dashes(mesh: &mut Mesh, area: Rect, y: f32, color: Color32, feather: f32) {
+    let mut x = area.left();
+    while x < area.right() {
+        let to = (x + 6.0).min(area.right());
+        mesh::line(mesh, &[pos2(x, y), pos2(to, y)], 1.0, color, feather);
+        x += 10.0;
+    }
+}
+
+fn ring(mesh: &mut Mesh, centre: Pos2, color: Color32, feather: f32) {
+    let around: Vec<Pos2> = (0..=16)
+        .map(|k| centre + 5.0 * egui::Vec2::angled(std::f32::consts::TAU * k as f32 / 16.0))
+        .collect();
+    mesh::line(mesh, &around, 1.8, color, feather);
+}
+
+impl Lane for DotLane {
+    fn note(&self) -> String {
+        units::number(self.cloud.len() as f64)
+    }
+
+    fn note_in(&self, words: &Words) -> String {
+        let n = self.cloud.len();
+        let key = match (self.is_requests, self.style) {
+            (true, Style::Plain) => "lane-note-requests",
+            (false, Style::Plain) => "lane-note-traces",
+            (_, Style::Rungs) => "lane-note-connects",
+        };
+        let number = units::number(n as f64);
+        let mut parts = vec![words.with(key, &[("n", (&number).into())])];
+        let errors = self.cloud.is_error.iter().filter(|e| **e).count();
+        if errors > 0 {
+            let number = units::number(errors as f64);
+            parts.push(words.with("lane-note-errors", &[("n", (&number).into())]));
+        }
+        if self.cloud.without > 0 && self.style == Style::Plain {
+            let number = units::number(self.cloud.without as f64);
+            parts.push(words.with("lane-note-without", &[("n", (&number).into())]));
+        }
+        parts.join(" · ")
+    }
+
+    fn values(&self, _shown: TimeRange) -> Option<ValueAxis> {
+        Some(ValueAxis {
+            min: self.axis.0,
+            max: self.axis.1,
+            unit: "ms".to_owned(),
+        })
+    }
+
+    fn paint(&self, canvas: &Canvas<'_>) {
+        let bright = self.highlighted(canvas);
+        let extra = mesh::digest(bright.iter().map(|at| *at as u64));
+        self.mesh
+            .paint(canvas, extra, |mesh| self.build(canvas, &bright, mesh));
+        let place = Place::of(canvas, self.scale(canvas));
+        let font = FontId::monospace(theme::SMALL - 1.5);
+        for rung in &self.rungs {
+            let y = place.y_ms(*rung);
+            let at = pos2(canvas.rect.right() - 4.0, y - 1.0);
+            let key = if (*rung - DNS_RUNG).abs() < 1.0 {
+                "lane-rung-dns"
+            } else {
+                "lane-rung-syn"
+            };
+            let time = units::ms(f64::from(*rung));
+            let text = canvas.words.with(key, &[("time", (&time).into())]);
+            let ink = canvas.tokens.text_dim;
+            canvas
+                .painter
+                .text(at, Align2::RIGHT_BOTTOM, text, font.clone(), ink);
+        }
+    }
+
+    fn read(&self, t: Timestamp) -> Vec<Reading> {
+        self.reading(t, |n| units::number(n as f64))
+    }
+
+    fn read_in(&self, t: Timestamp, words: &Words) -> Vec<Reading> {
+        self.reading(t, |n| words.with("lane-slowest-of", &[("n", n.into())]))
+    }
+
+    fn pick(&self, canvas: &Canvas<'_>, pos: Pos2) -> Option<Target> {
+        let place = Place::of(canvas, self.scale(canvas));
+        let range = TimeRange::new(canvas.t(pos.x - NEAR), canvas.t(pos.x + NEAR).plus_nanos(1));
+        let far = |at: &usize| self.pos(&place, *at).distance_sq(pos);
+        let nearest = self
+            .cloud
+            .within(range)
+            .min_by(|a, b| far(a).total_cmp(&far(b)))?;
+        if far(&nearest) <= NEAR * NEAR {
+            self.cloud.target(nearest)
+        } else {
+            None
+        }
+    }
+
+    fn pick_box(&self, canvas: &Canvas<'_>, area: Rect) -> Vec<Target> {
+        let place = Place::of(canvas, self.scale(canvas));
+        let range = TimeRange::new(canvas.t(area.left()), canvas.t(area.right()).plus_nanos(1));
+        self.cloud
+            .within(range)
+            .filter(|at| area.y_range().contains(self.y(&place, *at)))
+            .filter_map(|at| self.cloud.target(at))
+            .take(MOST_PICKED)
+            .collect()
+    }
+
+    fn step(&self, from: Timestamp, is_forward: bool) -> Option<Timestamp> {
+        axis::next_of(&self.cloud.t, from.nanos(), is_forward).map(Timestamp::from_nanos)
+    }
+
+    fn outlier(&self, from: Timestamp, is_forward: bool) -> Option<Timestamp> {
+        let is_far = |at: &usize| self.is_slow(*at);
+        let found = if is_forward {
+            let start = self.cloud.t.partition_point(|t| *t <= from.nanos());
+            (start..self.cloud.len()).find(is_far)
+        } else {
+            let end = self.cloud.t.partition_point(|t| *t < from.nanos());
+            (0..end).rev().find(is_far)
+        };
+        found
+            .and_then(|at| self.cloud.t.get(at))
+            .map(|t| Timestamp::from_nanos(*t))
+    }
+
+    fn twin(&self) -> Option<Twin> {
+        let table = if self.is_requests {
+            "requests"
+        } else {
+            "spans"
+        };
+        Some(Twin {
+            table,
+            filter: String::new(),
+        })
+    }
+
+    fn measure(&self, range: TimeRange) -> Vec<(String, String)> {
+        self.rows(range, &["count", "errors", "mean", "max", "outliers"])
+    }
+
+    fn measure_in(&self, range: TimeRange, words: &Words) -> Vec<(String, String)> {
+        let names = [
+            words.text("lane-measure-count"),
+            words.text("lane-measure-errors"),
+            words.text("lane-measure-mean"),
+            words.text("lane-measure-max"),
+            words.text("lane-measure-outliers"),
+        ];
+        self.rows(range, &names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rungs_are_drawn_only_when_data_reach_them() {
+        assert!(rungs(&[1.0, 300.0, 900.0]).is_empty());
+        assert_eq!(rungs(&[1.0, 1_024.0]), [1_000.0]);
+        assert_eq!(
+            rungs(&[1_024.0, 3_031.0, 5_003.0]),
+            [1_000.0, 3_000.0, 5_000.0]
+        );
+        assert_eq!(rungs(&[4_400.0]), [1_000.0, 3_000.0], "no DNS timer");
+    }
+
+    #[test]
+    fn density_rises_with_the_count() {
+        let ramp = Ramp::new(1_000, Color32::GREEN, Color32::WHITE);
+        let light = |n: u32| {
+            let c = ramp.color(n);
+            u32::from(c.r()) + u32::from(c.g()) + u32::from(c.b())
+        };
+        let steps = [1, 5, 30, 200, 1_000];
+        assert!(steps.windows(2).all(|w| light(w[0]) < light(w[1])));
+    }
+}

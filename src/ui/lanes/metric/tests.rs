@@ -1,0 +1,1 @@
+//! The lane as a whole, from series to readings.
