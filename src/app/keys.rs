@@ -56,5 +56,7 @@ fn works_a_widget(shortcut: &KeyboardShortcut) -> bool {
                 | Key::ArrowDown
                 | Key::ArrowLeft
                 | Key::ArrowRight
+                | Key::Home
+                | Key::End
         )
 }

@@ -16,3 +16,5 @@ mod prom_cases;
 mod support;
 #[cfg(feature = "gui")]
 mod ui;
+#[cfg(feature = "gui")]
+mod ui_table;

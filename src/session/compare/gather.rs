@@ -405,14 +405,21 @@ pub(super) fn is_dump(profile: &crate::model::profile::Profile) -> bool {
 
 fn dumps(side: &Side<'_>, all: &mut BTreeMap<Subject, Held>) {
     let mut processes: BTreeMap<String, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+    let mut last: Option<(String, Timestamp)> = None;
     for profile in &side.snapshot.profiles {
-        let is_dump = matches!(
-            profile.kind.as_ref(),
-            "goroutine" | "threadcreate" | "threads"
-        );
-        if !is_dump || !profile.t.is_some_and(|t| side.window.contains(t)) {
+        let is_inside = |t: &Timestamp| side.window.contains(*t);
+        let Some(t) = profile.t.filter(is_inside).filter(|_| is_dump(profile)) else {
+            continue;
+        };
+        // One moment in several forms (text, protobuf) is one value.
+        let process = profile.process.to_string();
+        let is_again = last.as_ref().is_some_and(|(known, before)| {
+            *known == process && t.nanos_since(*before).abs() < SAME_MOMENT_NANOS
+        });
+        if is_again {
             continue;
         }
+        last = Some((process, t));
         let waiting: f64 = profile
             .groups
             .iter()

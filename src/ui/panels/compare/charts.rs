@@ -1,0 +1,211 @@
+//! The first changes as small lines over the time since the start of each window: A dim, B bright.
+
+use egui::epaint::{Mesh, Vertex, WHITE_UV};
+use egui::{Align2, Color32, FontId, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo};
+
+use crate::base::units;
+use crate::session::compare::points::{self, Column};
+use crate::session::compare::{Aspect, Change, Side, Subject, Verdict};
+use crate::ui::frame::Frame;
+use crate::ui::panels::compare::{Key, list};
+use crate::ui::theme;
+
+/// Columns of a line: a chart is hardly wider, so that there are at most two vertices a pixel.
+const COLUMNS: usize = 256;
+/// Height of a chart with its title.
+const HEIGHT: f32 = 84.0;
+/// Width that a chart wants.
+const WIDTH: f32 = 180.0;
+
+/// One chart.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Chart {
+    subject: Subject,
+    unit: String,
+    aspect: Aspect,
+    verdict: Verdict,
+    values: (f64, f64),
+    a: Vec<Column>,
+    b: Vec<Column>,
+    min: f64,
+    max: f64,
+}
+
+impl Chart {
+    /// Of one change. Runs on a worker.
+    pub(super) fn new(a: &Side<'_>, b: &Side<'_>, change: &Change) -> Self {
+        let subject = &change.subject;
+        let of_a = points::columns(a, subject, change.series_a, COLUMNS);
+        let of_b = points::columns(b, subject, change.series_b, COLUMNS);
+        let both = of_a.iter().chain(&of_b);
+        let (mut min, mut max) = both.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), c| {
+            (low.min(c.min), high.max(c.max))
+        });
+        // A line that starts at 0 shows how much it grew.
+        if min > 0.0 && min < max * 0.5 {
+            min = 0.0;
+        }
+        if max <= min {
+            max = min + 1.0;
+        }
+        Self {
+            subject: subject.clone(),
+            unit: change.unit.clone(),
+            aspect: change.aspect,
+            verdict: change.verdict,
+            values: list::shown(change),
+            a: of_a,
+            b: of_b,
+            min,
+            max,
+        }
+    }
+}
+
+/// Draws them; what was picked.
+pub(super) fn show(
+    ui: &mut Ui,
+    frame: &Frame<'_>,
+    charts: &[Chart],
+    key: Key,
+    picked: Option<&Subject>,
+) -> Option<Subject> {
+    let mut chosen = None;
+    egui::ScrollArea::vertical()
+        .id_salt("compare-charts")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            let width = ui.available_width() - 8.0;
+            let across = (width / WIDTH).floor().max(1.0) as usize;
+            let one = (width - theme::GAP * (across - 1) as f32) / across as f32;
+            for line in charts.chunks(across) {
+                ui.horizontal(|ui| {
+                    ui.spacing_mut().item_spacing.x = theme::GAP;
+                    for chart in line {
+                        let is_picked = picked == Some(&chart.subject);
+                        if card(ui, frame, chart, key, one, is_picked) {
+                            chosen = Some(chart.subject.clone());
+                        }
+                    }
+                });
+            }
+        });
+    chosen
+}
+
+fn card(
+    ui: &mut Ui,
+    frame: &Frame<'_>,
+    chart: &Chart,
+    key: Key,
+    width: f32,
+    is_picked: bool,
+) -> bool {
+    let (rect, response) = ui.allocate_exact_size(egui::vec2(width, HEIGHT), Sense::click());
+    let title = list::title(frame, &chart.subject, chart.aspect);
+    let (a, b) = chart.values;
+    let numbers = format!(
+        "{} → {}",
+        units::with_unit(a, &chart.unit),
+        units::with_unit(b, &chart.unit)
+    );
+    let label = frame.words.with(
+        "compare-chart",
+        &[("what", (&title).into()), ("values", (&numbers).into())],
+    );
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_picked, &label));
+    if !ui.is_rect_visible(rect) {
+        return response.clicked();
+    }
+    let tokens = frame.tokens;
+    let edge = if response.has_focus() || is_picked {
+        Stroke::new(1.5, tokens.accent)
+    } else if response.hovered() {
+        Stroke::new(1.0, tokens.text_faint)
+    } else {
+        Stroke::new(1.0, tokens.line)
+    };
+    let painter = ui.painter_at(rect);
+    painter.rect(rect, 4, tokens.ground, edge, egui::StrokeKind::Inside);
+    let inner = rect.shrink2(egui::vec2(7.0, 5.0));
+    let mut job = egui::text::LayoutJob::simple_singleline(
+        title.clone(),
+        FontId::proportional(theme::SMALL),
+        tokens.text_dim,
+    );
+    job.wrap = egui::text::TextWrapping::truncate_at_width(inner.width());
+    let galley = painter.layout_job(job);
+    painter.galley(inner.left_top(), galley, tokens.text_dim);
+    let digits = FontId::monospace(10.0);
+    let bright = match chart.verdict {
+        Verdict::Worse => tokens.error,
+        Verdict::Better => tokens.good,
+        _ => tokens.accent,
+    };
+    let plot = Rect::from_min_max(
+        Pos2::new(inner.left(), inner.top() + 17.0),
+        Pos2::new(inner.right(), inner.bottom() - 12.0),
+    );
+    painter.hline(plot.x_range(), plot.bottom(), Stroke::new(1.0, tokens.grid));
+    let longest = key.a.nanos().max(key.b.nanos()).max(1) as f64;
+    for (columns, range, colour) in [
+        (&chart.a, key.a, tokens.text_faint),
+        (&chart.b, key.b, bright),
+    ] {
+        let share = range.nanos() as f64 / longest;
+        painter.add(Shape::mesh(line(columns, chart, plot, share, colour)));
+    }
+    painter.text(
+        inner.left_bottom(),
+        Align2::LEFT_BOTTOM,
+        numbers,
+        digits.clone(),
+        tokens.text_dim,
+    );
+    painter.text(
+        inner.right_bottom(),
+        Align2::RIGHT_BOTTOM,
+        format!("+{}", units::secs((longest / 1e9).round())),
+        digits,
+        tokens.text_faint,
+    );
+    response.on_hover_text(label).clicked()
+}
+
+/// A strip with two vertices for each column, broken where values are missing.
+fn line(columns: &[Column], chart: &Chart, plot: Rect, share: f64, colour: Color32) -> Mesh {
+    const HALF: f32 = 0.75;
+    let mut mesh = Mesh::default();
+    mesh.reserve_vertices(columns.len() * 2);
+    let y = |value: f64| {
+        let part = (value - chart.min) / (chart.max - chart.min);
+        plot.bottom() - (part.clamp(0.0, 1.0) * f64::from(plot.height())) as f32
+    };
+    let mut push = |x: f32, low: f64, high: f64, is_joined: bool| {
+        let at = mesh.vertices.len() as u32;
+        for (value, offset) in [(high, -HALF), (low, HALF)] {
+            mesh.vertices.push(Vertex {
+                pos: Pos2::new(x, y(value) + offset),
+                uv: WHITE_UV,
+                color: colour,
+            });
+        }
+        if is_joined {
+            mesh.add_triangle(at - 2, at - 1, at);
+            mesh.add_triangle(at - 1, at, at + 1);
+        }
+    };
+    let mut is_first = true;
+    for (at, column) in columns.iter().enumerate() {
+        let x = plot.left() + (column.x * share * f64::from(plot.width())) as f32;
+        let is_joined = !is_first && !column.is_after_gap;
+        push(x, column.min, column.max, is_joined);
+        let is_alone = columns.get(at + 1).is_none_or(|next| next.is_after_gap) && !is_joined;
+        if is_alone {
+            // One value between gaps has no line: it is a dot.
+            push(x + 2.0, column.min, column.max, true);
+        }
+        is_first = false;
+    }
+    mesh
+}
