@@ -2,7 +2,7 @@
 
 use egui::{Key, Modifiers};
 use egui_kittest::Harness;
-use egui_kittest::kittest::{NodeT as _, Queryable as _};
+use egui_kittest::kittest::Queryable as _;
 use tailscope::app::{App, shot};
 use tailscope::session::target::Target;
 use tailscope::session::view::Drawer;
@@ -108,10 +108,7 @@ fn a_filter_says_what_it_lets_through_and_what_is_wrong_with_it() {
     };
     assert!(n > 0);
     harness.get_by_label(&format!("{n} of 10,494"));
-    assert_eq!(
-        harness.state().view().focus.table_filter,
-        "duration_ms>900"
-    );
+    assert_eq!(harness.state().view().focus.table_filter, "duration_ms>900");
     type_filter(&mut harness, " status>many");
     harness.get_by_label_contains("status needs a number");
     // What was shown stays meanwhile.
@@ -228,30 +225,55 @@ fn a_query_is_run_its_answer_shown_and_kept_in_the_history() {
     harness.key_press(Key::ArrowUp);
     shot::settle(&mut harness);
     let field = harness.get_by_label("SQL query");
-    assert_eq!(field.accesskit_node().value().as_deref(), Some(query));
+    let node = egui_kittest::kittest::NodeT::accesskit_node(&field);
+    assert_eq!(node.value().as_deref(), Some(query));
 }
 
 #[test]
 fn pictures_while_building() {
+    use tailscope::session::settings::{Lang, Theme};
+    use tailscope::ui::request::Setting;
     let Some(folder) = std::env::var_os("LOOK") else {
         return;
     };
     let folder = std::path::PathBuf::from(folder);
     for (input, name) in [(INGRESS, "ingress"), (SNAT, "snat")] {
         let mut harness = window(&[input]);
+        let save = |harness: &mut Harness<'static, App>, what: &str| {
+            let picture = harness.render().unwrap();
+            picture
+                .save(folder.join(format!("{what}-{name}.png")))
+                .unwrap();
+        };
         ask(&mut harness, Request::Drawer(Some(Drawer::Compare)));
-        let picture = harness.render().unwrap();
-        picture.save(folder.join(format!("compare-none-{name}.png"))).unwrap();
-        harness.get_by_label("Before the trouble / during it").click();
+        harness
+            .get_by_label("Before the trouble / during it")
+            .click();
         shot::settle(&mut harness);
-        let picture = harness.render().unwrap();
-        picture.save(folder.join(format!("compare-{name}.png"))).unwrap();
-        table(&mut harness, "findings");
-        let picture = harness.render().unwrap();
-        picture.save(folder.join(format!("table-findings-{name}.png"))).unwrap();
-        table(&mut harness, "samples");
-        type_filter(&mut harness, "value>oops");
-        let picture = harness.render().unwrap();
-        picture.save(folder.join(format!("table-fault-{name}.png"))).unwrap();
+        save(&mut harness, "compare");
+        ask(&mut harness, Request::Set(Setting::Lang(Lang::Ko)));
+        ask(&mut harness, Request::Set(Setting::Theme(Theme::Light)));
+        save(&mut harness, "compare-ko-light");
+        ask(&mut harness, Request::DrawerFull(true));
+        harness.set_size(egui::vec2(2560.0, 1440.0));
+        shot::settle(&mut harness);
+        save(&mut harness, "compare-big");
+        ask(&mut harness, Request::DrawerFull(false));
+        table(&mut harness, "stacks");
+        save(&mut harness, "table-big");
+        harness.set_size(egui::vec2(1280.0, 800.0));
+        table(
+            &mut harness,
+            if name == "snat" { "spans" } else { "series" },
+        );
+        harness
+            .get_all_by_label_contains("kind ")
+            .next()
+            .unwrap()
+            .click();
+        shot::settle(&mut harness);
+        save(&mut harness, "table-ko-light");
+        ask(&mut harness, Request::Set(Setting::Theme(Theme::Contrast)));
+        save(&mut harness, "table-contrast");
     }
 }

@@ -629,7 +629,6 @@ fn bad_way(change: &Change) -> i8 {
             | R::Connections
             | R::PoolUsed
             | R::ErrorCount
-            | R::ConnectDuration
             | R::SynRetransmits
             | R::ConntrackInsertFailed
             | R::ConntrackDrop
@@ -641,7 +640,7 @@ fn bad_way(change: &Change) -> i8 {
             | R::LogSuppressed,
         ) => 1,
         // Their counts and sums only say that there was traffic.
-        Some(R::RequestDuration) if change.subject.kind == Kind::Histogram => 1,
+        Some(R::RequestDuration | R::ConnectDuration) if change.subject.kind != Kind::Rate => 1,
         _ if change.subject.name.starts_with("up{") || change.subject.name == "up" => -1,
         _ => 0,
     }
@@ -684,7 +683,7 @@ fn sureness(p: f64) -> f64 {
 
 /// How large a change is: for which share of pairs it holds, times how often the value doubled.
 fn size_of(effect: f64, doublings: f64) -> f64 {
-    effect.abs() * (0.25 + doublings)
+    effect.abs() * (0.05 + doublings)
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The first changes as small lines over the time since the start of each window: A dim, B bright.
 
-use egui::epaint::{Mesh, Vertex, WHITE_UV};
-use egui::{Align2, Color32, FontId, Pos2, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo};
+use egui::epaint::{BandPoint, BandShape};
+use egui::{
+    Align2, Color32, FontId, Painter, Pos2, Rangef, Rect, Role, Sense, Shape, Stroke, Ui,
+    WidgetInfo,
+};
 
-use crate::base::units;
 use crate::session::compare::points::{self, Column};
 use crate::session::compare::{Aspect, Change, Side, Subject, Verdict};
 use crate::ui::frame::Frame;
@@ -15,7 +17,9 @@ const COLUMNS: usize = 256;
 /// Height of a chart with its title.
 const HEIGHT: f32 = 84.0;
 /// Width that a chart wants.
-const WIDTH: f32 = 180.0;
+const WIDTH: f32 = 150.0;
+/// Half the height of a band that is one value high.
+const HALF: f32 = 0.7;
 
 /// One chart.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,8 +110,8 @@ fn card(
     let (a, b) = chart.values;
     let numbers = format!(
         "{} → {}",
-        units::with_unit(a, &chart.unit),
-        units::with_unit(b, &chart.unit)
+        list::value(a, &chart.unit),
+        list::value(b, &chart.unit)
     );
     let label = frame.words.with(
         "compare-chart",
@@ -153,7 +157,7 @@ fn card(
         (&chart.b, key.b, bright),
     ] {
         let share = range.nanos() as f64 / longest;
-        painter.add(Shape::mesh(line(columns, chart, plot, share, colour)));
+        paint_line(&painter, columns, chart, plot, share, colour);
     }
     painter.text(
         inner.left_bottom(),
@@ -165,47 +169,47 @@ fn card(
     painter.text(
         inner.right_bottom(),
         Align2::RIGHT_BOTTOM,
-        format!("+{}", units::secs((longest / 1e9).round())),
+        format!("+{}", crate::base::units::secs((longest / 1e9).round())),
         digits,
         tokens.text_faint,
     );
     response.on_hover_text(label).clicked()
 }
 
-/// A strip with two vertices for each column, broken where values are missing.
-fn line(columns: &[Column], chart: &Chart, plot: Rect, share: f64, colour: Color32) -> Mesh {
-    const HALF: f32 = 0.75;
-    let mut mesh = Mesh::default();
-    mesh.reserve_vertices(columns.len() * 2);
+/// A line where each column has one value, a band where it has several; broken where values are missing.
+fn paint_line(
+    painter: &Painter,
+    columns: &[Column],
+    chart: &Chart,
+    plot: Rect,
+    share: f64,
+    colour: Color32,
+) {
     let y = |value: f64| {
         let part = (value - chart.min) / (chart.max - chart.min);
         plot.bottom() - (part.clamp(0.0, 1.0) * f64::from(plot.height())) as f32
     };
-    let mut push = |x: f32, low: f64, high: f64, is_joined: bool| {
-        let at = mesh.vertices.len() as u32;
-        for (value, offset) in [(high, -HALF), (low, HALF)] {
-            mesh.vertices.push(Vertex {
-                pos: Pos2::new(x, y(value) + offset),
-                uv: WHITE_UV,
-                color: colour,
-            });
-        }
-        if is_joined {
-            mesh.add_triangle(at - 2, at - 1, at);
-            mesh.add_triangle(at - 1, at, at + 1);
-        }
-    };
-    let mut is_first = true;
-    for (at, column) in columns.iter().enumerate() {
-        let x = plot.left() + (column.x * share * f64::from(plot.width())) as f32;
-        let is_joined = !is_first && !column.is_after_gap;
-        push(x, column.min, column.max, is_joined);
-        let is_alone = columns.get(at + 1).is_none_or(|next| next.is_after_gap) && !is_joined;
-        if is_alone {
+    let x = |column: &Column| plot.left() + (column.x * share * f64::from(plot.width())) as f32;
+    for run in columns.chunk_by(|_, next| !next.is_after_gap) {
+        let is_thin = run
+            .iter()
+            .all(|c| c.max - c.min <= f64::EPSILON * c.max.abs());
+        match run {
             // One value between gaps has no line: it is a dot.
-            push(x + 2.0, column.min, column.max, true);
+            [one] => {
+                painter.circle_filled(Pos2::new(x(one), y(one.max)), 1.5, colour);
+            }
+            _ if is_thin => {
+                let points = run.iter().map(|c| Pos2::new(x(c), y(c.max))).collect();
+                painter.add(Shape::line(points, Stroke::new(1.4, colour)));
+            }
+            _ => {
+                let points = run.iter().map(|c| {
+                    let range = Rangef::new(y(c.max) - HALF, y(c.min) + HALF);
+                    BandPoint::new(x(c), range)
+                });
+                painter.add(BandShape::new(points.collect(), colour, Stroke::NONE));
+            }
         }
-        is_first = false;
     }
-    mesh
 }

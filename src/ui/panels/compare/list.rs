@@ -13,9 +13,9 @@ use crate::ui::theme;
 /// Height of a row.
 const HEIGHT: f32 = 21.0;
 /// Widths of the columns at the right: A, B, ratio, p.
-const NUMBERS: [f32; 4] = [78.0, 78.0, 52.0, 56.0];
+const NUMBERS: [f32; 4] = [72.0, 72.0, 54.0, 52.0];
 /// Width of the verdict.
-const VERDICT: f32 = 62.0;
+const VERDICT: f32 = 58.0;
 
 /// A part of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,8 +193,8 @@ impl List {
         };
         let verdict = frame.words.text(verdict);
         let numbers = [
-            units::with_unit(a, &change.unit),
-            units::with_unit(b, &change.unit),
+            value(a, &change.unit),
+            value(b, &change.unit),
             ratio(a, b),
             chance(change.q),
         ];
@@ -219,17 +219,17 @@ impl List {
     }
 
     fn odd(&self, ui: &mut Ui, frame: &Frame<'_>, odd: &Odd) -> bool {
-        let value = |summary: crate::session::compare::Summary| {
+        let of = |summary: crate::session::compare::Summary| {
             if summary.n > 0.0 {
-                units::with_unit(summary.median, &odd.unit)
+                value(summary.median, &odd.unit)
             } else {
                 "–".to_owned()
             }
         };
         let n = |summary: crate::session::compare::Summary| grouped(summary.n as u64);
         let numbers = [
-            value(odd.a),
-            value(odd.b),
+            of(odd.a),
+            of(odd.b),
             String::new(),
             format!("n {}/{}", n(odd.a), n(odd.b)),
         ];
@@ -284,15 +284,35 @@ fn numbers_width() -> f32 {
 fn paint_name(ui: &Ui, frame: &Frame<'_>, rect: Rect, name: &str) {
     let left = rect.left() + VERDICT;
     let width = rect.right() - numbers_width() - left - 6.0;
-    let mut job = egui::text::LayoutJob::simple_singleline(
-        name.to_owned(),
-        FontId::proportional(theme::BODY),
-        frame.tokens.text,
-    );
-    job.wrap = egui::text::TextWrapping::truncate_at_width(width.max(20.0));
-    let galley = ui.painter().layout_job(job);
+    let galley = middle(ui, name, width.max(20.0), frame.tokens.text);
     let at = Pos2::new(left, rect.center().y - galley.size().y / 2.0);
     ui.painter().galley(at, galley, frame.tokens.text);
+}
+
+/// One line, elided in its middle: names of metrics differ at both ends.
+fn middle(ui: &Ui, text: &str, width: f32, colour: egui::Color32) -> std::sync::Arc<egui::Galley> {
+    let lay = |text: String| {
+        let font = FontId::proportional(theme::BODY);
+        ui.painter().layout_no_wrap(text, font, colour)
+    };
+    let whole = lay(text.to_owned());
+    if whole.size().x <= width {
+        return whole;
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let mean = whole.size().x / letters.len().max(1) as f32;
+    let mut keep = ((width / mean) as usize).min(letters.len());
+    loop {
+        keep = keep.saturating_sub(1);
+        let head = keep * 2 / 5;
+        let tail = letters.len().saturating_sub(keep - head);
+        let begin: String = letters.iter().take(head).collect();
+        let end: String = letters.iter().skip(tail).collect();
+        let galley = lay(format!("{begin}…{end}"));
+        if galley.size().x <= width || keep == 0 {
+            return galley;
+        }
+    }
 }
 
 fn paint_numbers(ui: &Ui, frame: &Frame<'_>, rect: Rect, numbers: &[String; 4]) {
@@ -357,8 +377,21 @@ pub(super) fn shown(change: &Change) -> (f64, f64) {
     }
 }
 
+/// A value in its unit, rates as short as they can be.
+pub(super) fn value(value: f64, unit: &str) -> String {
+    match unit.strip_suffix("/s") {
+        Some("seconds") => format!("{} s/s", units::number(value)),
+        Some("") => format!("{}/s", units::number(value)),
+        Some(unit) => format!("{}/s", units::with_unit(value, unit)),
+        None => units::with_unit(value, unit),
+    }
+}
+
 /// `× 4.1`, and how it is from nothing.
 pub(super) fn ratio(a: f64, b: f64) -> String {
+    if b == 0.0 && a != 0.0 {
+        return "× 0".to_owned();
+    }
     if a == 0.0 {
         return if b == 0.0 {
             String::new()
@@ -426,7 +459,7 @@ fn short(selector: &str) -> String {
 
 /// Everything that is known of a change.
 fn told(frame: &Frame<'_>, change: &Change) -> String {
-    let value = |v: f64| units::with_unit(v, &change.unit);
+    let value = |v: f64| value(v, &change.unit);
     let mut lines = vec![change.subject.name.clone()];
     for (name, s) in [("A", change.a), ("B", change.b)] {
         let n = grouped(s.n as u64);

@@ -126,7 +126,7 @@ impl Compare {
         comparison: &Arc<Comparison>,
     ) {
         let area = ui.available_rect_before_wrap();
-        let for_charts = (area.width() * 0.42).clamp(0.0, 900.0);
+        let for_charts = (area.width() * 0.36).clamp(0.0, 900.0);
         let has_charts = area.width() > 620.0 && comparison.real().next().is_some();
         let (left, right) = if has_charts {
             let (left, right) = area.split_left_right_at_x(area.right() - for_charts);

@@ -3,6 +3,7 @@
 use crate::base::time::{TimeRange, Timestamp, Zone};
 use crate::base::units;
 use crate::model::finding::Severity;
+use crate::model::hypothesis::Hypothesis;
 use crate::session::incident::Incident;
 use crate::session::view::Selection;
 use crate::ui::frame::Frame;
@@ -51,11 +52,11 @@ fn trouble(frame: &Frame<'_>, incident: &Incident) -> Option<(Timestamp, Option<
     let of_finding = |id: &str| incident.finding(id).map(|f| (f.onset, f.end));
     let picked = match &frame.view.selection {
         Selection::Finding(id) => of_finding(id),
-        Selection::Hypothesis(id) => incident.hypothesis(id).map(|h| (h.onset, None)),
+        Selection::Hypothesis(id) => incident.hypothesis(id).map(|h| of_cause(incident, h)),
         Selection::Nothing => None,
     };
     picked
-        .or_else(|| incident.hypotheses().first().map(|h| (h.onset, None)))
+        .or_else(|| incident.hypotheses().first().map(|h| of_cause(incident, h)))
         .or_else(|| {
             let findings = incident.findings().iter();
             findings
@@ -63,6 +64,14 @@ fn trouble(frame: &Frame<'_>, incident: &Incident) -> Option<(Timestamp, Option<
                 .min_by_key(|f| f.onset)
                 .map(|f| (f.onset, f.end))
         })
+}
+
+/// A cause lasts as long as what it explains.
+fn of_cause(incident: &Incident, cause: &Hypothesis) -> (Timestamp, Option<Timestamp>) {
+    let explained = cause.explains.iter().filter_map(|id| incident.finding(id));
+    let ends: Option<Vec<Timestamp>> = explained.map(|f| f.end).collect();
+    let end = ends.and_then(|ends| ends.into_iter().max());
+    (cause.onset, end.filter(|end| *end > cause.onset))
 }
 
 /// Both windows in words.

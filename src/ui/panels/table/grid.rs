@@ -91,6 +91,8 @@ pub(super) struct Grid<'a> {
     /// Whether rows lead anywhere.
     pub(super) has_links: bool,
     pub(super) has_focus: bool,
+    /// Height of the pointer, while it is over the grid.
+    pub(super) pointer_y: Option<f32>,
     pub(super) acts: Vec<Act>,
 }
 
@@ -101,6 +103,10 @@ impl Grid<'_> {
         let id = ui.scope_id().with("grid");
         let whole = ui.interact(area, id, Sense::click());
         self.has_focus = whole.has_focus();
+        self.pointer_y = ui
+            .input(|i| i.pointer.hover_pos())
+            .filter(|_| ui.rect_contains_pointer(area))
+            .map(|pos| pos.y);
         whole.widget_info(|| WidgetInfo::labeled(Role::Grid, ui.is_enabled(), label));
         ui.painter().rect_filled(area, 0, self.tokens.ground);
         let shown = self.rows.len().saturating_sub(self.first).min(PAGE);
@@ -449,7 +455,7 @@ impl TableDelegate for Grid<'_> {
         let is_lit = row.is_some_and(|row| self.lit.contains(&row));
         let fill = if is_picked {
             self.tokens.selected
-        } else if ui.rect_contains_pointer(rect) {
+        } else if self.pointer_y.is_some_and(|y| rect.y_range().contains(y)) {
             self.tokens.hover
         } else {
             // Rows of the sticky part lie over those that scroll under them.

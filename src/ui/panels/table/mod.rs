@@ -232,6 +232,7 @@ impl Table {
             lit: lit.map_or(&empty, |l| &l.rows),
             has_links: !matches!(sheet.links, Links::None),
             has_focus: false,
+            pointer_y: None,
             acts: Vec::new(),
         };
         let label = frame.words.with(
