@@ -1,5 +1,5 @@
 # table
-table-choose = 테이블
+table-choose = 표
 table-filter = 행 필터
 table-filter-hint = 필터: 단어, 열:단어, 열>숫자
 table-filter-help =
@@ -17,13 +17,13 @@ table-copy-row = 행을 CSV로 복사
 table-copied-cell = 값을 복사했습니다
 table-copied-row = 행을 CSV로 복사했습니다
 table-copied-all = { $n }행을 CSV로 복사했습니다
-table-copied-some = 처음 { $n }행을 CSV로 복사했습니다. 필터로 줄이거나, 전체는 테이블을 내보내십시오
+table-copied-some = 처음 { $n }행을 CSV로 복사했습니다. 필터로 줄이거나, 전체는 표를 내보내십시오
 table-open = 해당 위치로 이동
 table-keep = 이 값의 행만 보기
 table-sort-none = { $column } 기준 정렬
 table-sort-up = { $column } 오름차순. 누르면 내림차순
 table-sort-down = { $column } 내림차순. 누르면 정렬 해제
-table-grid = { $table } 테이블, { $n ->
+table-grid = { $table } 표, { $n ->
    *[other] { $n }행
 }. { $row }
 table-page = { $all }행 중 { $from }~{ $to }
@@ -72,7 +72,7 @@ table-sql-stop = 중지
 table-sql-history = 이전 쿼리
 table-sql-no-history = 실행한 쿼리가 없습니다
 table-sql-tables = 테이블과 열
-table-sql-back = 테이블로 돌아가기
+table-sql-back = 표로 돌아가기
 table-sql-running = 쿼리 실행 중 …
 table-sql-stopped = 대기를 중단했습니다
 table-sql-stopped-why = 쿼리는 끝까지 실행될 수 있지만 결과는 무시합니다

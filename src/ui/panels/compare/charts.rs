@@ -132,13 +132,13 @@ fn card(
     let painter = ui.painter_at(rect);
     painter.rect(rect, 4, tokens.ground, edge, egui::StrokeKind::Inside);
     let inner = rect.shrink2(egui::vec2(7.0, 5.0));
-    let mut job = egui::text::LayoutJob::simple_singleline(
-        title.clone(),
-        FontId::proportional(theme::SMALL),
+    let galley = list::middle(
+        &painter,
+        &title,
+        theme::SMALL,
+        inner.width(),
         tokens.text_dim,
     );
-    job.wrap = egui::text::TextWrapping::truncate_at_width(inner.width());
-    let galley = painter.layout_job(job);
     painter.galley(inner.left_top(), galley, tokens.text_dim);
     let digits = FontId::monospace(10.0);
     let bright = match chart.verdict {
@@ -159,20 +159,19 @@ fn card(
         let share = range.nanos() as f64 / longest;
         paint_line(&painter, columns, chart, plot, share, colour);
     }
-    painter.text(
+    let drawn = painter.text(
         inner.left_bottom(),
         Align2::LEFT_BOTTOM,
         numbers,
         digits.clone(),
         tokens.text_dim,
     );
-    painter.text(
-        inner.right_bottom(),
-        Align2::RIGHT_BOTTOM,
-        format!("+{}", crate::base::units::secs((longest / 1e9).round())),
-        digits,
-        tokens.text_faint,
-    );
+    let length = format!("+{}", crate::base::units::secs((longest / 1e9).round()));
+    let length = painter.layout_no_wrap(length, digits, tokens.text_faint);
+    let at = inner.right_bottom() - length.size();
+    if at.x > drawn.right() + theme::GAP {
+        painter.galley(at, length, tokens.text_faint);
+    }
     response.on_hover_text(label).clicked()
 }
 

@@ -284,17 +284,26 @@ fn numbers_width() -> f32 {
 fn paint_name(ui: &Ui, frame: &Frame<'_>, rect: Rect, name: &str) {
     let left = rect.left() + VERDICT;
     let width = rect.right() - numbers_width() - left - 6.0;
-    let galley = middle(ui, name, width.max(20.0), frame.tokens.text);
+    let galley = middle(
+        ui.painter(),
+        name,
+        theme::BODY,
+        width.max(20.0),
+        frame.tokens.text,
+    );
     let at = Pos2::new(left, rect.center().y - galley.size().y / 2.0);
     ui.painter().galley(at, galley, frame.tokens.text);
 }
 
 /// One line, elided in its middle: names of metrics differ at both ends.
-fn middle(ui: &Ui, text: &str, width: f32, colour: egui::Color32) -> std::sync::Arc<egui::Galley> {
-    let lay = |text: String| {
-        let font = FontId::proportional(theme::BODY);
-        ui.painter().layout_no_wrap(text, font, colour)
-    };
+pub(super) fn middle(
+    painter: &egui::Painter,
+    text: &str,
+    size: f32,
+    width: f32,
+    colour: egui::Color32,
+) -> std::sync::Arc<egui::Galley> {
+    let lay = |text: String| painter.layout_no_wrap(text, FontId::proportional(size), colour);
     let whole = lay(text.to_owned());
     if whole.size().x <= width {
         return whole;
@@ -509,6 +518,7 @@ mod tests {
             short("go_goroutines{instance=\"a:1\",job=\"x\",pod=\"gw-1\"}"),
             "go_goroutines · gw-1"
         );
+        assert_eq!(short("up{instance=\"a:1\",job=\"x\"}"), "up · a:1");
         assert_eq!(
             short("sum(rate(x{a=\"b\"}[30s]))"),
             "sum(rate(x{a=\"b\"}[30s]))"

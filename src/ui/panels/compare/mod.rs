@@ -43,7 +43,7 @@ struct Key {
 #[derive(Debug, Default)]
 pub struct Compare {
     done: Memo<Key, Arc<Comparison>>,
-    charts: Memo<(Key, Vec<Subject>), Vec<Chart>>,
+    charts: Memo<(Key, Vec<Subject>), Arc<Vec<Chart>>>,
     offers: Memo<u64, Vec<Offer>>,
     other: Other,
     /// One window that was chosen before the other was.
@@ -71,6 +71,8 @@ impl Compare {
                 .map_or(incident.document.window, |(a, _)| a);
             frame.ask(Request::Compare(Some((a, window))));
         }
+        // Lanes are looked for while the person reads, so that the first pick finds one.
+        self.offers(frame, &incident);
         self.choose(ui, frame, &incident);
         self.other.ui(ui, frame);
         let Some((a, b)) = frame.view.compare else {
@@ -176,7 +178,7 @@ impl Compare {
         key: Key,
         comparison: &Arc<Comparison>,
         subjects: Vec<Subject>,
-    ) -> Vec<Chart> {
+    ) -> Arc<Vec<Chart>> {
         let wanted = (key, subjects);
         let (one, two) = (incident.clone(), self.other.incident().cloned());
         let (comparison, subjects) = (Arc::clone(comparison), wanted.1.clone());
@@ -190,14 +192,14 @@ impl Compare {
                 let change = comparison.changes.iter().find(|c| c.subject == *subject);
                 charts.extend(change.map(|change| Chart::new(&a, &b, change)));
             }
-            Ok(charts)
+            Ok(Arc::new(charts))
         });
         match answer {
-            Answer::Ready(charts) => charts.clone(),
+            Answer::Ready(charts) => Arc::clone(charts),
             // Those of the same windows stay until the new ones are there.
             _ => match self.charts.last_with_key() {
-                Some(((last, _), charts)) if *last == key => charts.clone(),
-                _ => Vec::new(),
+                Some(((last, _), charts)) if *last == key => Arc::clone(charts),
+                _ => Arc::default(),
             },
         }
     }
@@ -241,7 +243,7 @@ impl Compare {
     }
 
     /// Every lane that the data allow; none while they are looked for.
-    fn offers(&mut self, frame: &Frame<'_>, incident: &Incident) -> Vec<Offer> {
+    fn offers(&mut self, frame: &Frame<'_>, incident: &Incident) -> &[Offer] {
         let for_worker = incident.clone();
         self.offers
             .want(frame.pool, &incident.generation, move |_| {
@@ -249,8 +251,7 @@ impl Compare {
                 Ok(kinds.flat_map(|kind| kind.offers(&for_worker)).collect())
             })
             .value()
-            .cloned()
-            .unwrap_or_default()
+            .map_or(&[], Vec::as_slice)
     }
 
     fn nothing(&mut self, ui: &mut Ui, frame: &mut Frame<'_>, incident: &Incident) {
@@ -274,8 +275,6 @@ impl Compare {
         if let Some(windows) = chosen {
             frame.ask(Request::Compare(Some(windows)));
         }
-        // Lanes are looked for while the person reads, so that the first pick finds one.
-        self.offers(frame, incident);
     }
 }
 

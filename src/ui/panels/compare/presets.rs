@@ -3,7 +3,7 @@
 use crate::base::time::{TimeRange, Timestamp, Zone};
 use crate::base::units;
 use crate::model::finding::Severity;
-use crate::model::hypothesis::Hypothesis;
+use crate::model::hypothesis::{Hypothesis, Role};
 use crate::session::incident::Incident;
 use crate::session::view::Selection;
 use crate::ui::frame::Frame;
@@ -66,8 +66,18 @@ fn trouble(frame: &Frame<'_>, incident: &Incident) -> Option<(Timestamp, Option<
         })
 }
 
-/// A cause lasts as long as what it explains.
+/// A cause lasts until something eased it, else as long as what it explains.
 fn of_cause(incident: &Incident, cause: &Hypothesis) -> (Timestamp, Option<Timestamp>) {
+    let eased = cause
+        .changes
+        .iter()
+        .filter(|c| matches!(c.role, Role::Relief | Role::Cure))
+        .map(|c| c.at)
+        .filter(|at| *at > cause.onset)
+        .min();
+    if eased.is_some() {
+        return (cause.onset, eased);
+    }
     let explained = cause.explains.iter().filter_map(|id| incident.finding(id));
     let ends: Option<Vec<Timestamp>> = explained.map(|f| f.end).collect();
     let end = ends.and_then(|ends| ends.into_iter().max());

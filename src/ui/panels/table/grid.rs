@@ -341,6 +341,7 @@ impl Grid<'_> {
             self.acts.push(Act::Open(at));
         }
         let (words, has_links) = (self.words, self.has_links);
+        let is_json = self.sheet.fields.get(column).map(|f| f.look) == Some(Look::Json);
         let acts = &mut self.acts;
         egui::Popup::context_menu(&response).show(|ui| {
             let mut entry = |key: &str, act: Act| {
@@ -351,7 +352,9 @@ impl Grid<'_> {
             if has_links {
                 entry("table-open", Act::Open(at));
             }
-            entry("table-keep", Act::Keep(at, column));
+            if !is_json {
+                entry("table-keep", Act::Keep(at, column));
+            }
             entry("table-copy-cell", Act::CopyCell(at, column));
             entry("table-copy-row", Act::CopyRow(at));
         });

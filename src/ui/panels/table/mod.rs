@@ -87,6 +87,8 @@ pub struct Table {
     /// The filter as it is typed, and as it was last asked for.
     typed: String,
     asked: String,
+    /// The table that was last asked for from outside.
+    asked_table: Option<String>,
     is_shown_only: bool,
     is_picked_only: bool,
     column: usize,
@@ -121,8 +123,9 @@ impl Table {
 
     /// Takes over what was asked for from outside: a lane's twin, undo.
     fn follow_view(&mut self, frame: &Frame<'_>) {
-        let filter = &frame.view.focus.table_filter;
-        if *filter != self.asked {
+        let (table, filter) = (&frame.view.focus.table, &frame.view.focus.table_filter);
+        if *filter != self.asked || *table != self.asked_table {
+            self.asked_table.clone_from(table);
             self.typed.clone_from(filter);
             self.asked.clone_from(filter);
             #[cfg(feature = "sql")]
@@ -254,7 +257,7 @@ impl Table {
         match source {
             Source::Table(_, name) => name.to_owned(),
             #[cfg(feature = "sql")]
-            Source::Query(_) => "sql".to_owned(),
+            Source::Query(id) => format!("SQL {id}"),
         }
     }
 
@@ -465,6 +468,7 @@ impl Table {
         self.typed.clone_from(&text);
         self.asked.clone_from(&text);
         let table = self.chosen(frame).to_owned();
+        self.asked_table = Some(table.clone());
         frame.ask(Request::Focus(FocusEdit::Table(table, text)));
     }
 
