@@ -34,6 +34,10 @@ impl App {
             }
             Request::DrawerFull(is_full) => self.view.is_drawer_full = is_full,
             Request::Focus(edit) => self.edit_focus(edit),
+            Request::Compare(windows) => {
+                self.keep();
+                self.view.compare = windows;
+            }
             Request::Note(edit) => self.edit_notes(edit),
             Request::Set(setting) => {
                 self.set(setting);

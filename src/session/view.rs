@@ -157,6 +157,9 @@ pub struct View {
     pub is_drawer_full: bool,
     /// What it has in hand.
     pub focus: Focus,
+    /// The two windows that are compared.
+    #[serde(default)]
+    pub compare: Option<(TimeRange, TimeRange)>,
 }
 
 impl Default for View {
@@ -172,6 +175,7 @@ impl Default for View {
             drawer: None,
             is_drawer_full: false,
             focus: Focus::default(),
+            compare: None,
         }
     }
 }

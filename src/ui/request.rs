@@ -41,6 +41,8 @@ pub enum Request {
     DrawerFull(bool),
     /// Change what the drawer has in hand.
     Focus(FocusEdit),
+    /// Compare these two windows, or none.
+    Compare(Option<(TimeRange, TimeRange)>),
     /// Say something of the incident.
     Note(NoteEdit),
     /// Set something for good.

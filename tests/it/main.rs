@@ -23,6 +23,8 @@ mod ui_load;
 #[cfg(feature = "gui")]
 mod ui_notes;
 #[cfg(feature = "gui")]
+mod ui_table;
+#[cfg(feature = "gui")]
 mod ui_timeline;
 #[cfg(feature = "gui")]
 mod ui_trace;

@@ -37,12 +37,9 @@ fn sign(by: f64, text: &str) -> String {
     }
 }
 
-/// The wall time of an instant, to the second; with milliseconds where it is between seconds.
+/// The wall time of an instant, to the second.
 pub(super) fn clock(zone: &Zone, t: Timestamp) -> String {
-    zone.civil(t).map_or_else(
-        || t.to_clock(),
-        |c| format!("{:02}:{:02}:{:02}", c.hour, c.minute, c.second),
-    )
+    zone.civil(t).clock(0)
 }
 
 /// When a profile was taken, or that nothing says it.
