@@ -4,10 +4,10 @@
 //! Outside crates that only this floor may name: `eframe`, `egui_kittest` (which draws the real window without a display).
 
 pub mod commands;
-mod keys;
-mod keep;
 mod follow;
 mod judging;
+mod keep;
+mod keys;
 mod logic;
 mod moves;
 pub mod run;
@@ -148,7 +148,9 @@ impl App {
             first_range: None,
             look: None,
             frames: 0,
-            frame_log: start.frame_log.and_then(|path| std::fs::File::create(path).ok()),
+            frame_log: start
+                .frame_log
+                .and_then(|path| std::fs::File::create(path).ok()),
             frame_clock: Stopwatch::start(),
             longest_frame_ms: None,
         };

@@ -33,7 +33,10 @@ impl eframe::App for App {
             self.frames += 1;
             self.log_frame();
         }
-        let mut requests: Vec<Request> = keys::pressed(ui).into_iter().map(Request::Command).collect();
+        let mut requests: Vec<Request> = keys::pressed(ui)
+            .into_iter()
+            .map(Request::Command)
+            .collect();
         let mut frame = Frame {
             name: &self.name,
             incident: self.incident.as_ref(),
