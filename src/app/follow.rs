@@ -138,6 +138,7 @@ impl App {
             }
             Target::Stack { profile, group } => {
                 focus.profile = Some(*profile);
+                focus.compare_profile = None;
                 focus.stack = *group;
                 self.view.drawer = Some(Drawer::Dump);
             }

@@ -238,6 +238,21 @@ impl Zone {
             .ok()
             .map(Timestamp)
     }
+
+    /// The wall time of an instant in this zone.
+    pub fn civil(&self, t: Timestamp) -> Option<Civil> {
+        let instant = jiff::Timestamp::from_nanosecond(i128::from(t.0)).ok()?;
+        let wall = self.0.to_datetime(instant);
+        Some(Civil {
+            year: wall.year(),
+            month: wall.month(),
+            day: wall.day(),
+            hour: wall.hour(),
+            minute: wall.minute(),
+            second: wall.second(),
+            subsec_nanos: wall.subsec_nanosecond(),
+        })
+    }
 }
 
 /// A wall time without a zone.

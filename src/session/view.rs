@@ -120,6 +120,9 @@ pub struct Focus {
     pub span: Option<usize>,
     /// The profile that is open.
     pub profile: Option<usize>,
+    /// The profile that it is compared with.
+    #[serde(default)]
+    pub compare_profile: Option<usize>,
     /// The stack that is picked in it.
     pub stack: Option<usize>,
     /// The table that is open, by name.

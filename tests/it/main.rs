@@ -17,6 +17,14 @@ mod support;
 #[cfg(feature = "gui")]
 mod ui;
 #[cfg(feature = "gui")]
-mod ui_window;
+mod ui_dump;
 #[cfg(feature = "gui")]
 mod ui_load;
+#[cfg(feature = "gui")]
+mod ui_notes;
+#[cfg(feature = "gui")]
+mod ui_timeline;
+#[cfg(feature = "gui")]
+mod ui_trace;
+#[cfg(feature = "gui")]
+mod ui_window;

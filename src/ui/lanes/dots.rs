@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Color32, FontId, Mesh, Pos2, Rect, pos2, vec2};
+use egui::{Color32, FontId, Mesh, Pos2, Rect, pos2, vec2};
 
 use crate::base::stats::quantile;
 use crate::base::time::{TimeRange, Timestamp};
@@ -241,10 +241,42 @@ impl DotLane {
         let ramp = Ramp::new(most, ink, bright);
         for (at, count) in cells.iter().enumerate().filter(|(_, n)| **n > 0) {
             let (column, row) = (at / rows, at % rows);
-            let t = (first + column as i64).saturating_mul(wide);
+            let column = i64::try_from(column).unwrap_or(0);
+            let t = (first + column).saturating_mul(wide);
             let corner = pos2(place.x(t), area.top() + row as f32 * CELL);
             let square = Rect::from_min_size(corner, vec2(CELL, CELL));
             mesh::bar(mesh, square, ramp.color(*count));
+        }
+    }
+
+    /// The names of the rungs at the right; one that would lie over the last stands left of it.
+    fn rung_labels(&self, canvas: &Canvas<'_>) {
+        let place = Place::of(canvas, self.scale(canvas));
+        let font = FontId::monospace(theme::SMALL - 1.5);
+        let mut last = (f32::INFINITY, canvas.rect.right());
+        for rung in &self.rungs {
+            let y = place.y_ms(*rung);
+            let is_dns = (*rung - DNS_RUNG).abs() < 1.0;
+            let key = if is_dns {
+                "lane-rung-dns"
+            } else {
+                "lane-rung-syn"
+            };
+            let time = units::ms(f64::from(*rung));
+            let text = canvas.words.with(key, &[("time", (&time).into())]);
+            let ink = canvas.tokens.text_dim;
+            let galley = canvas.painter.layout_no_wrap(text, font.clone(), ink);
+            let is_crowded = (last.0 - y).abs() < galley.size().y;
+            let right = if is_crowded {
+                last.1 - 10.0
+            } else {
+                canvas.rect.right() - 4.0
+            };
+            let corner = pos2(right - galley.size().x, y - galley.size().y / 2.0);
+            let plate = Rect::from_min_size(corner, galley.size()).expand2(vec2(3.0, -1.0));
+            last = (y, corner.x);
+            canvas.painter.rect_filled(plate, 2.0, canvas.tokens.ground);
+            canvas.painter.galley(corner, galley, ink);
         }
     }
 
@@ -455,23 +487,7 @@ impl Lane for DotLane {
         let extra = mesh::digest(bright.iter().map(|at| *at as u64));
         self.mesh
             .paint(canvas, extra, |mesh| self.build(canvas, &bright, mesh));
-        let place = Place::of(canvas, self.scale(canvas));
-        let font = FontId::monospace(theme::SMALL - 1.5);
-        for rung in &self.rungs {
-            let y = place.y_ms(*rung);
-            let at = pos2(canvas.rect.right() - 4.0, y - 1.0);
-            let key = if (*rung - DNS_RUNG).abs() < 1.0 {
-                "lane-rung-dns"
-            } else {
-                "lane-rung-syn"
-            };
-            let time = units::ms(f64::from(*rung));
-            let text = canvas.words.with(key, &[("time", (&time).into())]);
-            let ink = canvas.tokens.text_dim;
-            canvas
-                .painter
-                .text(at, Align2::RIGHT_BOTTOM, text, font.clone(), ink);
-        }
+        self.rung_labels(canvas);
     }
 
     fn read(&self, t: Timestamp) -> Vec<Reading> {

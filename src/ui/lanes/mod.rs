@@ -63,7 +63,7 @@ pub struct Query {
 }
 
 /// A lane that could be added, and how much it matters.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// What to add.
     pub spec: LaneSpec,
@@ -125,7 +125,7 @@ pub struct ValueAxis {
 }
 
 /// What a lane says at one instant, for the cursor.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// What (a series' labels, a service).
     pub name: String,

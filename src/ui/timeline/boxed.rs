@@ -81,6 +81,7 @@ impl Timeline {
         };
         let is_first = !std::mem::replace(&mut boxed.is_met, true);
         let range = boxed.range;
+        let length = axis::length_near(range.nanos(), stage.nanos_per_point());
         let corner = rect.intersect(lane).intersect(ui.clip_rect());
         let popup = Area::new(ui.scope_id().with("box"))
             .order(Order::Foreground)
@@ -88,7 +89,7 @@ impl Timeline {
             .fixed_pos(corner.left_bottom() + vec2(0.0, 4.0))
             .show(ui.ctx(), |ui| {
                 egui::Frame::popup(ui.style())
-                    .show(ui, |ui| choices(ui, frame, range, &inside, is_first))
+                    .show(ui, |ui| choices(ui, frame, &length, &inside, is_first))
                     .inner
             });
         let is_left = ui.input(|i| {
@@ -127,13 +128,12 @@ enum Choice {
 fn choices(
     ui: &mut Ui,
     frame: &Frame<'_>,
-    range: TimeRange,
+    length: &str,
     inside: &[Target],
     is_first: bool,
 ) -> Option<Choice> {
     let words = frame.words;
     let mut choice = None;
-    let length = axis::length_text(range.nanos());
     ui.horizontal(|ui| {
         let n = inside.len();
         let pick = words.with("timeline-box-pick", &[("n", n.into())]);

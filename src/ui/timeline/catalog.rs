@@ -101,7 +101,7 @@ impl Catalog {
             .collect()
     }
 
-    /// The title and the entities of a lane: of its offer, else what its key says.
+    /// The title of a lane: of its offer, else what its key says; empty for a kind of which there is only one.
     pub fn title<'a>(&'a self, spec: &'a LaneSpec) -> &'a str {
         self.offer(spec).map_or(spec.key.as_str(), |o| &o.title)
     }

@@ -12,7 +12,7 @@ use crate::ui::timeline::slots::{Part, Said};
 use crate::ui::timeline::{Timeline, text};
 
 /// Where text begins: right of the grip and the chevron.
-const INDENT: f32 = 34.0;
+const INDENT: f32 = 30.0;
 /// Height of a line of a reading.
 const LINE: f32 = 14.0;
 /// Readings that are listed at most; more are counted.
@@ -58,7 +58,7 @@ impl Timeline {
     }
 
     fn grip(&mut self, ui: &Ui, frame: &Frame<'_>, lane: &LaneUi<'_>, rect: Rect, id: Id) {
-        let place = Rect::from_min_size(rect.min + vec2(3.0, 5.0), vec2(14.0, 16.0));
+        let place = Rect::from_min_size(rect.min + vec2(3.0, 5.0), vec2(11.0, 16.0));
         let label = frame
             .words
             .with("timeline-lane-grip", &[("lane", lane.title.into())]);
@@ -86,7 +86,7 @@ impl Timeline {
 
     fn menu(&mut self, ui: &Ui, frame: &mut Frame<'_>, lane: &LaneUi<'_>, rect: Rect, id: Id) {
         let place = Rect::from_min_size(
-            pos2(rect.right() - 24.0, rect.top() + 4.0),
+            pos2(rect.right() - 22.0, rect.top() + 4.0),
             vec2(18.0, 18.0),
         );
         let label = frame
@@ -164,59 +164,89 @@ impl Timeline {
     fn words(&mut self, ui: &Ui, frame: &Frame<'_>, lane: &LaneUi<'_>, rect: Rect, id: Id) {
         let tokens = frame.tokens;
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-        let left = rect.left() + INDENT;
-        let room = rect.right() - 28.0 - left;
-        let (title, is_cut) = text::middle(&painter, lane.title, &text::body(), tokens.text, room);
-        let at = pos2(left, rect.top() + 13.0 - title.size().y / 2.0);
-        let place = Rect::from_min_size(at, vec2(room, title.size().y));
-        painter.galley(at, title, tokens.text);
-        let kind = frame
-            .words
-            .text(&format!("lane-{}", lane.row.spec.kind))
-            .to_owned();
+        let (left, right) = (rect.left() + INDENT, rect.right() - 8.0);
+        let key = format!("lane-{}", lane.row.spec.kind);
+        let kind = frame.words.text(&key).to_owned();
         let note = self
             .slots
             .last(&lane.row.spec)
             .map(|l| l.note_in(frame.words));
-        let second = match note.filter(|n| !n.is_empty()) {
-            Some(note) => format!("{kind} · {note}"),
-            None => kind,
-        };
+        let note = note.unwrap_or_default();
+        let part = part(frame).filter(|_| !lane.row.is_collapsed);
+        let said = part.map_or(&[][..], |part| {
+            self.slots.say(&lane.row.spec, part, frame.words)
+        });
+
+        // The title may take two lines where there is room for them beside what is read.
+        let is_tall = rect.height() >= 84.0 && !lane.row.is_collapsed;
+        let room = right - 20.0 - left;
+        let (title, is_cut) = text::title(
+            &painter,
+            lane.title,
+            tokens.text,
+            room,
+            1 + usize::from(is_tall),
+        );
+        let mut y = rect.top() + 5.0;
+        let place = Rect::from_min_size(pos2(left, y), vec2(room, title.size().y));
+        y = place.bottom() + 1.0;
+        painter.galley(place.min, title, tokens.text);
         if is_cut || lane.row.is_collapsed {
-            let whole = format!("{}\n{second}", lane.title);
+            let whole = format!("{}\n{kind}\n{note}", lane.title);
             ui.interact(place, id.with("title"), Sense::HOVER)
-                .on_hover_text(whole);
+                .on_hover_text(whole.trim_end());
         }
         if lane.row.is_collapsed {
             return;
         }
-        let part = part(frame);
-        let said = part.map_or(&[][..], |part| {
-            self.slots.say(&lane.row.spec, part, frame.words)
-        });
-        let rows = ((rect.height() - 39.0) / LINE).max(0.0) as usize;
-        if rows == 0 && !said.is_empty() {
-            let line = Rect::from_x_y_ranges(
-                left..=(rect.right() - 8.0),
-                (rect.top() + 20.0)..=(rect.top() + 20.0 + LINE),
+        let rows = |y: f32| ((rect.bottom() - 3.0 - y) / LINE).max(0.0) as usize;
+        let list = |y: f32| Rect::from_min_max(pos2(left, y), pos2(right, rect.bottom()));
+        if !said.is_empty() && rows(y) < 2 {
+            return readings(&painter, frame, said, list(y), 1);
+        }
+        let is_kind_said = kind == lane.title;
+        let joined = match (note.is_empty(), is_kind_said) {
+            (true, true) => String::new(),
+            (true, false) => kind.clone(),
+            (false, true) => note.clone(),
+            (false, false) => format!("{kind} · {note}"),
+        };
+        let wide = right - left;
+        let one = text::line(&painter, &joined, text::small(), tokens.text_faint, wide);
+        let spare = rows(y).saturating_sub(said.len().min(MOST));
+        // What is read at the cursor matters more than what the lane is.
+        if spare == 0 && !said.is_empty() {
+            return readings(
+                &painter,
+                frame,
+                said,
+                list(y + 1.0),
+                rows(y + 1.0).min(MOST),
             );
-            return readings(&painter, frame, said, line, 1);
         }
-        let wide = rect.right() - 8.0 - left;
-        let galley = text::line(&painter, &second, text::small(), tokens.text_faint, wide);
-        let is_cut = galley.elided;
-        let at = pos2(left, rect.top() + 22.0);
-        let place = Rect::from_min_size(at, galley.size());
-        painter.galley(at, galley, tokens.text_faint);
-        let list = Rect::from_min_max(
-            pos2(left, rect.top() + 38.0),
-            pos2(rect.right() - 8.0, rect.bottom()),
+        let lines = if one.elided && !is_kind_said && spare >= 2 {
+            vec![kind, note]
+        } else {
+            vec![joined]
+        };
+        for (at, line) in lines.into_iter().enumerate() {
+            let galley = text::line(&painter, &line, text::small(), tokens.text_faint, wide);
+            let place = Rect::from_min_size(pos2(left, y), galley.size());
+            y = place.bottom() + 1.0;
+            let is_cut = galley.elided;
+            painter.galley(place.min, galley, tokens.text_faint);
+            if is_cut {
+                ui.interact(place, id.with(("note", at)), Sense::HOVER)
+                    .on_hover_text(line);
+            }
+        }
+        readings(
+            &painter,
+            frame,
+            said,
+            list(y + 1.0),
+            rows(y + 1.0).min(MOST),
         );
-        readings(&painter, frame, said, list, rows.min(MOST));
-        if is_cut {
-            ui.interact(place, id.with("note"), Sense::HOVER)
-                .on_hover_text(second);
-        }
     }
 }
 
@@ -238,21 +268,24 @@ fn readings(painter: &egui::Painter, frame: &Frame<'_>, said: &[Said], rect: Rec
     };
     for (row, one) in said.iter().take(shown).enumerate() {
         let y = rect.top() + (row as f32 + 0.5) * LINE;
-        let value = text::line(
-            painter,
-            &one.value,
-            text::digits(),
-            tokens.text,
-            rect.width() * 0.7,
-        );
-        let left = rect.right() - value.size().x;
-        painter.galley(pos2(left, y - value.size().y / 2.0), value, tokens.text);
         let mut x = rect.left();
         if let Some(colour) = one.colour {
             let dot = Rect::from_center_size(pos2(x + 3.0, y), vec2(6.0, 6.0));
             painter.rect_filled(dot, 2, tokens.series(colour));
             x += 11.0;
         }
+        // A name keeps two fifths when the value is long, and gives the rest away when it is short.
+        let room = rect.right() - x;
+        let name = painter.layout_no_wrap(one.name.clone(), text::small(), tokens.text_dim);
+        let kept = name.size().x.min(room * 0.42) + 6.0;
+        let value = text::line(
+            painter,
+            &one.value,
+            text::digits(),
+            tokens.text,
+            room - kept,
+        );
+        let left = rect.right() - value.size().x;
         let (name, _) = text::middle(
             painter,
             &one.name,
@@ -260,9 +293,8 @@ fn readings(painter: &egui::Painter, frame: &Frame<'_>, said: &[Said], rect: Rec
             tokens.text_dim,
             left - x - 6.0,
         );
-        if left - x > 14.0 {
-            painter.galley(pos2(x, y - name.size().y / 2.0), name, tokens.text_dim);
-        }
+        painter.galley(pos2(left, y - value.size().y / 2.0), value, tokens.text);
+        painter.galley(pos2(x, y - name.size().y / 2.0), name, tokens.text_dim);
     }
     let rest = said.len().saturating_sub(shown);
     if rest > 0 && rows > 1 {
@@ -279,7 +311,7 @@ fn readings(painter: &egui::Painter, frame: &Frame<'_>, said: &[Said], rect: Rec
 }
 
 fn chevron(ui: &Ui, frame: &mut Frame<'_>, lane: &LaneUi<'_>, rect: Rect, id: Id) {
-    let place = Rect::from_min_size(rect.min + vec2(16.0, 5.0), vec2(16.0, 16.0));
+    let place = Rect::from_min_size(rect.min + vec2(13.0, 5.0), vec2(16.0, 16.0));
     let (icon, word) = if lane.row.is_collapsed {
         (Icon::Right, "timeline-lane-unfold")
     } else {

@@ -2,14 +2,15 @@
 
 use egui::{Align, CursorIcon, Rect, ScrollArea, Sense, Stroke, Ui, pos2, vec2};
 
-use crate::session::view::LaneRow;
+use crate::session::view::{LaneRow, LaneSpec};
 use crate::ui::commands::CommandId;
 use crate::ui::frame::Frame;
 use crate::ui::lanes;
 use crate::ui::request::{LaneEdit, Request};
 use crate::ui::theme;
-use crate::ui::timeline::Timeline;
+use crate::ui::timeline::catalog::Catalog;
 use crate::ui::timeline::stage::Stage;
+use crate::ui::timeline::{Timeline, VALUES};
 
 /// Heights that a lane can be given, in points.
 const HEIGHTS: std::ops::RangeInclusive<u16> = 34..=640;
@@ -32,6 +33,16 @@ pub fn fit_height(points: i32) -> u16 {
     let least = i32::from(*HEIGHTS.start());
     let most = i32::from(*HEIGHTS.end());
     u16::try_from(points.clamp(least, most)).unwrap_or(*HEIGHTS.start())
+}
+
+/// The title of a lane; the word of its kind where there is only one of it.
+pub(super) fn title(frame: &Frame<'_>, catalog: Option<&Catalog>, spec: &LaneSpec) -> String {
+    let title = catalog.map_or(spec.key.as_str(), |c| c.title(spec));
+    if title.is_empty() {
+        let key = format!("lane-{}", spec.kind);
+        return frame.words.text(&key).to_owned();
+    }
+    title.to_owned()
 }
 
 impl Timeline {
@@ -118,13 +129,11 @@ impl Timeline {
             return;
         };
         let catalog = self.offers().cloned();
-        let title = catalog
-            .as_ref()
-            .map_or(row.spec.key.as_str(), |c| c.title(&row.spec));
+        let title = title(frame, catalog.as_deref(), &row.spec);
         let lane = LaneUi {
             at,
             row,
-            title,
+            title: &title,
             is_active: frame.view.active_lane == at,
         };
         let gutter = rect.with_max_x(rect.left() + theme::GUTTER);
@@ -224,7 +233,7 @@ impl Timeline {
                 }
             }
         });
-        let middle = pos2(rect.left() + theme::GUTTER, rect.center().y);
+        let middle = pos2(rect.left() + theme::GUTTER + VALUES, rect.center().y);
         if is_looking {
             // Where lanes will stand, so that nothing jumps in from nowhere.
             for at in 0..3 {

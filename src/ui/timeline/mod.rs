@@ -43,6 +43,8 @@ use crate::ui::timeline::stage::{Motion, Stage};
 
 /// Room right of the time for the scroll bar.
 const RIGHT: f32 = 9.0;
+/// Width of the column of value labels between the gutter and the time.
+const VALUES: f32 = 50.0;
 /// Moves that follow each other within this time are one step of the zoom history, in seconds.
 const SAME_STEP_S: f64 = 0.7;
 
@@ -92,7 +94,7 @@ impl Timeline {
         self.slots.begin(frame);
         let all = ui.available_rect_before_wrap();
         let x = Rangef::new(
-            (all.left() + theme::GUTTER).min(all.right() - 40.0),
+            (all.left() + theme::GUTTER + VALUES).min(all.right() - 40.0),
             all.right() - RIGHT,
         );
         let shown = bounds.fit(frame.view.range);

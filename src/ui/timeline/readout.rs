@@ -10,7 +10,7 @@ use crate::ui::frame::Frame;
 use crate::ui::request::Request;
 use crate::ui::timeline::slots::Said;
 use crate::ui::timeline::stage::Stage;
-use crate::ui::timeline::{Timeline, axis, gutter};
+use crate::ui::timeline::{Timeline, axis, gutter, lanes_ui};
 
 /// Readings that are spoken; nobody listens to a hundred.
 const SPOKEN: usize = 8;
@@ -28,16 +28,13 @@ impl Timeline {
             );
         };
         let when = match frame.view.measure.filter(|m| m.nanos() > 0) {
-            Some(range) => axis::length_text(range.nanos()),
+            Some(range) => axis::length_near(range.nanos(), stage.nanos_per_point()),
             None => frame.view.cursor.map(write).unwrap_or_default(),
         };
         let Some(row) = frame.view.lanes.get(frame.view.active_lane) else {
             return when;
         };
-        let catalog = self.offers().cloned();
-        let title = catalog
-            .as_ref()
-            .map_or(row.spec.key.as_str(), |c| c.title(&row.spec));
+        let title = lanes_ui::title(frame, self.offers().map(|c| &**c), &row.spec);
         let said = in_words(self.slots.say(&row.spec, part, frame.words));
         let said = if said.is_empty() {
             frame.words.text("timeline-reads-nothing")

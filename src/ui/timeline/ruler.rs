@@ -2,7 +2,7 @@
 
 use egui::{Align2, CursorIcon, PointerButton, Rect, Sense, Stroke, Ui, pos2, vec2};
 
-use crate::base::time::Zone;
+use crate::base::time::{Timestamp, Zone};
 use crate::ui::commands::{self, CommandId};
 use crate::ui::frame::Frame;
 use crate::ui::icons::Icon;
@@ -46,7 +46,8 @@ impl Timeline {
         if let Some((zone, rect)) = second {
             second_axis(ui, frame, stage, rect, zone);
         }
-        draw(ui, frame, stage, first, stage.clock(frame));
+        let cursor = frame.view.cursor.filter(|t| stage.drawn.contains(*t));
+        draw(ui, frame, stage, first, stage.clock(frame), cursor);
         self.zone(ui, frame, stage, first);
         ui.painter().hline(
             all.x_range(),
@@ -179,7 +180,7 @@ impl Timeline {
             let (from, to) = (stage.x(range.start), stage.x(range.end));
             let band = Rect::from_x_y_ranges(from..=to, rect.y_range());
             painter.rect_filled(band, 0, tokens.measure);
-            let length = axis::length_text(range.nanos());
+            let length = axis::length_near(range.nanos(), stage.nanos_per_point());
             tag(
                 f32::midpoint(from, to),
                 length,
@@ -214,8 +215,19 @@ impl Timeline {
     }
 }
 
-/// Ticks and labels.
-fn draw(ui: &Ui, frame: &Frame<'_>, stage: &Stage, rect: Rect, clock: Clock<'_>) {
+/// Ticks and labels; none under the time of the cursor.
+fn draw(
+    ui: &Ui,
+    frame: &Frame<'_>,
+    stage: &Stage,
+    rect: Rect,
+    clock: Clock<'_>,
+    cursor: Option<Timestamp>,
+) {
+    let covered = cursor.map(|t| {
+        let letters = axis::instant_text(t, clock, stage.nanos_per_point()).len();
+        (stage.x(t), (letters as f32 * LETTER) / 2.0 + 8.0)
+    });
     let tokens = frame.tokens;
     let strip = Rect::from_x_y_ranges(stage.x, rect.y_range());
     let painter = ui.painter().with_clip_rect(strip.expand2(vec2(4.0, 0.0)));
@@ -230,6 +242,9 @@ fn draw(ui: &Ui, frame: &Frame<'_>, stage: &Stage, rect: Rect, clock: Clock<'_>)
         let half = galley.size().x / 2.0;
         let mark = (rect.bottom() - 4.0)..=rect.bottom();
         painter.vline(x, mark, Stroke::new(1.0, tokens.text_faint));
+        if covered.is_some_and(|(middle, reach)| (x - middle).abs() < reach + half) {
+            continue;
+        }
         // A label that the edge would cut is left to the date in the gutter.
         if x - half >= strip.left() && x + half <= strip.right() + 2.0 {
             let at = pos2(x - half, rect.center().y - galley.size().y / 2.0 - 1.0);
@@ -239,7 +254,7 @@ fn draw(ui: &Ui, frame: &Frame<'_>, stage: &Stage, rect: Rect, clock: Clock<'_>)
 }
 
 fn second_axis(ui: &Ui, frame: &Frame<'_>, stage: &Stage, rect: Rect, zone: &Zone) {
-    draw(ui, frame, stage, rect, Clock::Wall(zone));
+    draw(ui, frame, stage, rect, Clock::Wall(zone), None);
     date(ui, frame, stage, rect, zone);
     let name = zone.short_name(stage.drawn.start);
     let faint = frame.tokens.text_faint;

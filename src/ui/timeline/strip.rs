@@ -14,7 +14,7 @@ use crate::ui::timeline::lanes_ui::LaneUi;
 use crate::ui::timeline::slots::UNKNOWN_KIND;
 use crate::ui::timeline::stage::Stage;
 use crate::ui::timeline::values::{self, Values};
-use crate::ui::timeline::{Timeline, describe, gutter, text, wanted};
+use crate::ui::timeline::{Timeline, VALUES, describe, gutter, text, wanted};
 
 /// What there is of a lane in this frame.
 enum State {
@@ -49,7 +49,7 @@ impl Timeline {
         if !lane.row.is_collapsed {
             let state = self.want(ui, frame, stage, lane, rect);
             if let Some(drawn) = self.slots.last(&lane.row.spec) {
-                met = self.draw(frame, stage, lane, &painter, rect, &response, drawn);
+                met = self.draw(ui, frame, stage, lane, &painter, rect, &response, drawn);
             }
             match state {
                 State::Ready => {}
@@ -114,6 +114,7 @@ impl Timeline {
     #[expect(clippy::too_many_arguments, reason = "one lane of one frame")]
     fn draw(
         &self,
+        ui: &Ui,
         frame: &Frame<'_>,
         stage: &Stage,
         lane: &LaneUi<'_>,
@@ -142,6 +143,9 @@ impl Timeline {
             cursor: frame.view.cursor,
         };
         paint(&canvas, drawn, values.as_ref(), frame);
+        if let Some(values) = &values {
+            labels(ui, &canvas, values, frame);
+        }
         let is_free = !response.dragged() && self.boxed.is_none();
         let hovered = response
             .hover_pos()
@@ -310,34 +314,33 @@ fn paint(canvas: &Canvas<'_>, lane: &dyn Lane, values: Option<&Values>, frame: &
             .hline(rect.x_range(), y, Stroke::new(1.0, tokens.grid));
     }
     lane.paint(canvas);
+}
+
+/// The labels of the value axis, in their column left of the lane.
+fn labels(ui: &Ui, canvas: &Canvas<'_>, values: &Values, frame: &Frame<'_>) {
+    let rect = canvas.rect;
+    let column = Rect::from_x_y_ranges((rect.left() - VALUES)..=rect.left(), rect.y_range());
+    let painter = ui
+        .painter()
+        .with_clip_rect(column.intersect(ui.clip_rect()));
+    let colour = frame.tokens.text_faint;
     let mut below = f32::INFINITY;
-    for (value, label) in ticks {
-        let galley =
-            canvas
-                .painter
-                .layout_no_wrap(label.clone(), text::digits(), tokens.text_faint);
-        let half = galley.size().y / 2.0;
+    for (value, label) in &values.ticks {
         let y = canvas.y(*value);
         if y < rect.top() - 1.0 || y > rect.bottom() + 1.0 {
             continue;
         }
+        let galley = text::line(&painter, label, text::ticks(), colour, VALUES - 5.0);
+        let half = galley.size().y / 2.0;
         // At the edges a label stands inside; where two would touch, the lower stays.
-        let y = y.clamp(
-            rect.top() + half + 1.0,
-            (rect.bottom() - half - 1.0).max(rect.top() + half + 1.0),
-        );
+        let highest = rect.top() + half + 1.0;
+        let y = y.clamp(highest, (rect.bottom() - half - 1.0).max(highest));
         if y + half + 2.0 > below {
             continue;
         }
         below = y - half;
-        let at = pos2(rect.left() + 5.0, y);
-        text::plate(
-            canvas.painter,
-            at,
-            Align2::LEFT_CENTER,
-            galley,
-            tokens.ground.gamma_multiply(0.8),
-        );
+        let at = pos2(rect.left() - 5.0 - galley.size().x, y - half);
+        painter.galley(at, galley, colour);
     }
 }
 

@@ -17,6 +17,11 @@ pub(super) const fn digits() -> FontId {
     FontId::new(11.0, egui::FontFamily::Monospace)
 }
 
+/// Digits of value axes.
+pub(super) const fn ticks() -> FontId {
+    FontId::new(10.5, egui::FontFamily::Monospace)
+}
+
 /// Ordinary text.
 pub(super) const fn body() -> FontId {
     FontId::new(theme::BODY, egui::FontFamily::Proportional)
@@ -68,6 +73,39 @@ pub(super) fn middle(
         }
         keep -= 1;
     }
+}
+
+/// A title on at most `rows` lines, elided in its middle when that is not enough. The second value says whether it was.
+pub(super) fn title(
+    painter: &Painter,
+    text: &str,
+    colour: Color32,
+    width: f32,
+    rows: usize,
+) -> (Arc<Galley>, bool) {
+    let (one, is_cut) = middle(painter, text, &body(), colour, width);
+    if !is_cut || rows < 2 {
+        return (one, is_cut);
+    }
+    let wrap = |text: String| {
+        let mut job = LayoutJob::simple_singleline(text, body(), colour);
+        job.wrap = TextWrapping {
+            max_width: width,
+            max_rows: rows,
+            break_anywhere: true,
+            overflow_character: Some('…'),
+            ..TextWrapping::default()
+        };
+        painter.layout_job(job)
+    };
+    let wrapped = wrap(text.to_owned());
+    if !wrapped.elided {
+        return (wrapped, false);
+    }
+    // A line breaks between letters and so is never quite full.
+    let room = (width - 8.0) * rows as f32;
+    let (short, _) = middle(painter, text, &body(), colour, room);
+    (wrap(short.text().to_owned()), true)
 }
 
 /// Draws text on a plate of the ground, so that it can be read over data.

@@ -7,6 +7,12 @@ use crate::ui::lanes::canvas::Scale;
 /// Points between two ticks, at least.
 const APART: f32 = 26.0;
 
+/// Steps of longer durations, in seconds: half a minute to a week.
+const CLOCK: [f64; 14] = [
+    30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0, 10_800.0, 21_600.0, 43_200.0,
+    86_400.0, 604_800.0,
+];
+
 /// Bounds and ticks of a value axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Values {
@@ -108,6 +114,16 @@ fn round_step(least: f64, unit: &str) -> f64 {
     if unit == "bytes" && least > 1.0 {
         return 2f64.powf(least.log2().ceil());
     }
+    let second = match unit {
+        "seconds" | "s" => 1.0,
+        "milliseconds" | "ms" => 1e3,
+        _ => f64::INFINITY,
+    };
+    if let Some(step) = CLOCK.iter().map(|s| s * second).find(|s| *s >= least)
+        && least > 20.0 * second
+    {
+        return step;
+    }
     let decade = 10f64.powf(least.log10().floor());
     [1.0, 2.0, 5.0, 10.0]
         .into_iter()
@@ -206,6 +222,7 @@ mod tests {
             labels(0.0, 2.9, "seconds", false),
             ["0", "1 s", "2 s", "3 s"]
         );
+        assert_eq!(labels(0.0, 1000.0, "s", false), ["0", "10 min", "20 min"]);
         assert_eq!(labels(0.0, 170.0, "ms", false), ["0", "100 ms", "200 ms"]);
         assert_eq!(
             labels(0.012, 3.1, "seconds", true),

@@ -23,14 +23,18 @@ impl ZoneMenu {
         let text = egui::RichText::new(shown)
             .size(theme::SMALL)
             .color(frame.tokens.text_dim);
+        let layout = egui::Layout::left_to_right(egui::Align::Center);
+        let builder = egui::UiBuilder::new()
+            .id_salt("zone")
+            .max_rect(rect)
+            .layout(layout);
+        let button = egui::Button::new(text)
+            .small()
+            .truncate()
+            .frame_when_inactive(false);
         let button = ui
-            .put(
-                rect,
-                egui::Button::new(text)
-                    .small()
-                    .truncate()
-                    .frame_when_inactive(false),
-            )
+            .scope_builder(builder, |ui| ui.add(button))
+            .inner
             .on_hover_text(label);
         Popup::from_toggle_button_response(&button)
             .close_behavior(PopupCloseBehavior::CloseOnClickOutside)

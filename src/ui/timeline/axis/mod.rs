@@ -409,6 +409,17 @@ pub fn length_text(nanos: i64) -> String {
     }
 }
 
+/// A length as exactly as the screen shows it.
+pub fn length_near(nanos: i64, nanos_per_point: f64) -> String {
+    let unit = match digits(nanos_per_point) {
+        0 => S,
+        3 => MS,
+        6 => US,
+        _ => 1,
+    };
+    length_text(nanos.saturating_add(unit / 2) / unit * unit)
+}
+
 /// Digits of the second that a point of the screen can tell apart: 0, 3, 6 or 9.
 pub fn digits(nanos_per_point: f64) -> usize {
     if nanos_per_point >= S as f64 {
