@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::app::App;
 use crate::base::clock::{Clock as _, SystemClock};
 use crate::base::time::Timestamp;
+use crate::session::analysis::Asked;
 use crate::session::notes::Notes;
 use crate::session::settings::Settings;
 use crate::session::state::{Aside, Identity, Known, Saved, Shape, Store};
@@ -96,6 +97,10 @@ impl App {
             view.lanes
                 .retain(|row| lanes::by_id(&row.spec.kind).is_some());
             view.active_lane = view.active_lane.min(view.lanes.len().saturating_sub(1));
+            // Who asked for a part of time on the command line gets it.
+            if self.opening.asked != Asked::default() {
+                view.range = incident.document.window;
+            }
             self.view = view;
         }
         let keeper_state = (self.view.clone(), self.notes.clone());
