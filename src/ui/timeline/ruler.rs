@@ -47,7 +47,8 @@ impl Timeline {
             second_axis(ui, frame, stage, rect, zone);
         }
         let cursor = frame.view.cursor.filter(|t| stage.drawn.contains(*t));
-        draw(ui, frame, stage, first, stage.clock(frame), cursor);
+        let tagged = [cursor, self.hovered];
+        draw(ui, frame, stage, first, stage.clock(frame), tagged);
         self.zone(ui, frame, stage, first);
         ui.painter().hline(
             all.x_range(),
@@ -215,18 +216,19 @@ impl Timeline {
     }
 }
 
-/// Ticks and labels; none under the time of the cursor.
+/// Ticks and labels; none under the times that are tagged.
 fn draw(
     ui: &Ui,
     frame: &Frame<'_>,
     stage: &Stage,
     rect: Rect,
     clock: Clock<'_>,
-    cursor: Option<Timestamp>,
+    tagged: [Option<Timestamp>; 2],
 ) {
-    let covered = cursor.map(|t| {
+    let covered = tagged.map(|t| {
+        let t = t?;
         let letters = axis::instant_text(t, clock, stage.nanos_per_point()).len();
-        (stage.x(t), (letters as f32 * LETTER) / 2.0 + 8.0)
+        Some((stage.x(t), (letters as f32 * LETTER) / 2.0 + 8.0))
     });
     let tokens = frame.tokens;
     let strip = Rect::from_x_y_ranges(stage.x, rect.y_range());
@@ -242,7 +244,8 @@ fn draw(
         let half = galley.size().x / 2.0;
         let mark = (rect.bottom() - 4.0)..=rect.bottom();
         painter.vline(x, mark, Stroke::new(1.0, tokens.text_faint));
-        if covered.is_some_and(|(middle, reach)| (x - middle).abs() < reach + half) {
+        let touches = |(middle, reach): (f32, f32)| (x - middle).abs() < reach + half;
+        if covered.into_iter().flatten().any(touches) {
             continue;
         }
         // A label that the edge would cut is left to the date in the gutter.
@@ -254,7 +257,7 @@ fn draw(
 }
 
 fn second_axis(ui: &Ui, frame: &Frame<'_>, stage: &Stage, rect: Rect, zone: &Zone) {
-    draw(ui, frame, stage, rect, Clock::Wall(zone), None);
+    draw(ui, frame, stage, rect, Clock::Wall(zone), [None; 2]);
     date(ui, frame, stage, rect, zone);
     let name = zone.short_name(stage.drawn.start);
     let faint = frame.tokens.text_faint;
