@@ -17,6 +17,8 @@ mod support;
 #[cfg(feature = "gui")]
 mod ui;
 #[cfg(feature = "gui")]
+mod ui_lanes;
+#[cfg(feature = "gui")]
 mod ui_timeline;
 #[cfg(feature = "gui")]
 mod ui_window;
