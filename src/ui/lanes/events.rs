@@ -223,7 +223,17 @@ impl EventLane {
             let label = before.checked_sub(1).and_then(|l| labels.get(l));
             let row = label.filter(|l| at < l.at + l.count).map_or(0, |l| l.row);
             let head = pos2(x, label_y(canvas, row));
-            let ends = [head, pos2(x, area.bottom())];
+            // Nor a label below, of a mark further left.
+            let is_crossing = labels.iter().any(|l| {
+                let from = self.marks.get(l.at).map_or(0.0, |m| canvas.x(m.t));
+                l.row > row && (from..=from + 9.0 + l.room).contains(&x)
+            });
+            let foot = if is_crossing {
+                label_y(canvas, row) + PITCH / 2.0
+            } else {
+                area.bottom()
+            };
+            let ends = [head, pos2(x, foot)];
             let width = if is_bright { 2.0 } else { 1.0 };
             mesh::line(
                 mesh,
@@ -281,7 +291,7 @@ impl EventLane {
                 .copied()
                 .unwrap_or_else(|| area.right() + LONGEST);
             let room = width
-                .min((next - x - 14.0).max(SHORTEST))
+                .min((next - x - 24.0).max(SHORTEST))
                 .min(area.right() - x - 8.0);
             if let Some(slot) = free_from.get_mut(row) {
                 *slot = x + 9.0 + room + 14.0;
@@ -369,11 +379,6 @@ impl Lane for EventLane {
                 canvas.painter.galley(at, galley, faint);
             }
             if room >= 12.0 {
-                let (painter, tokens) = (canvas.painter, canvas.tokens);
-                let used = text_width(canvas, &mark.title).min(room);
-                let back =
-                    egui::Rect::from_min_size(pos2(x - 2.0, y - 7.0), egui::vec2(used + 2.0, 14.0));
-                painter.rect_filled(back, 2.0, tokens.ground);
                 elided(canvas, pos2(x, y), &mark.title, room, font(), ink);
             }
         }

@@ -284,7 +284,7 @@ impl FindingLane {
                     let (wide, top) = if is_first {
                         (2.5, r.top())
                     } else {
-                        (1.5, r.bottom() - 3.5)
+                        (1.5, r.bottom() - 2.5)
                     };
                     let edge = Rect::from_min_max(pos2(x, top), pos2(x + wide, r.bottom()));
                     mesh::bar(mesh, edge, ink);

@@ -199,3 +199,21 @@ pub trait Lane: Send + Sync + Debug {
         self.measure(range)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::settings::Lang;
+
+    #[test]
+    fn every_kind_has_its_word_and_an_id_of_its_own() {
+        for lang in Lang::ALL {
+            let words = Words::new(lang);
+            for kind in ALL {
+                assert!(words.has(&format!("lane-{}", kind.id())), "{}", kind.id());
+                assert!(kind.height() >= 24);
+                assert_eq!(by_id(kind.id()).map(|k| k.id()), Some(kind.id()));
+            }
+        }
+    }
+}

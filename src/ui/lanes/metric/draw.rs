@@ -19,7 +19,7 @@ const DIM: f32 = 0.4;
 /// A lane of this height has room for the names of its lines.
 const LEGEND_FROM: f32 = 44.0;
 /// Longest name in it, in characters.
-const LEGEND_NAME: usize = 28;
+const LEGEND_NAME: usize = 34;
 /// How near the pointer must be to a line, in points.
 const NEAR: f32 = 10.0;
 
@@ -399,7 +399,7 @@ fn legend(lane: &MetricLane, canvas: &Canvas<'_>, bright: &[bool]) {
             break;
         }
         let back = Rect::from_min_size(pos2(x - 2.0, y - 7.0), vec2(wide + 4.0, 14.0));
-        let ground = canvas.tokens.ground.gamma_multiply(0.7);
+        let ground = canvas.tokens.ground.gamma_multiply(0.55);
         canvas.painter.rect_filled(back, 2.0, ground);
         let swatch = Rect::from_min_size(pos2(x, y - 1.0), vec2(9.0, 2.5));
         canvas
