@@ -17,4 +17,6 @@ mod support;
 #[cfg(feature = "gui")]
 mod ui;
 #[cfg(feature = "gui")]
+mod ui_findings;
+#[cfg(feature = "gui")]
 mod ui_load;
