@@ -19,6 +19,8 @@ mod ui;
 #[cfg(feature = "gui")]
 mod ui_dump;
 #[cfg(feature = "gui")]
+mod ui_findings;
+#[cfg(feature = "gui")]
 mod ui_lanes;
 #[cfg(feature = "gui")]
 mod ui_load;

@@ -111,15 +111,12 @@ impl List {
             m.set_focus_lock_filter(id, filter);
         });
         let pressed = |key: Key| ui.input_mut(|i| i.consume_key(Modifiers::NONE, key));
+        // The other keys of the list are commands and work wherever the focus is.
         for (key, by) in [
             (Key::ArrowDown, 1),
             (Key::ArrowUp, -1),
-            (Key::J, 1),
-            (Key::K, -1),
             (Key::PageDown, PAGE),
             (Key::PageUp, -PAGE),
-            (Key::End, isize::MAX),
-            (Key::Home, isize::MIN),
         ] {
             if pressed(key)
                 && let Some(next) = listing.step(&frame.view.selection, by)
@@ -127,15 +124,8 @@ impl List {
                 frame.ask(Request::Select(next));
             }
         }
-        for (key, command) in [
-            (Key::Enter, CommandId::FollowFirst),
-            (Key::P, CommandId::Pin),
-            (Key::X, CommandId::Dismiss),
-            (Key::N, CommandId::Comment),
-        ] {
-            if pressed(key) {
-                frame.ask(Request::Command(command));
-            }
+        if pressed(Key::Enter) {
+            frame.ask(Request::Command(CommandId::FollowFirst));
         }
     }
 }
