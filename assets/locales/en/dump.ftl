@@ -3,7 +3,7 @@ dump-none-title = No profile in this recording
 dump-none-why = A goroutine dump shows what every goroutine waits for, since when, and in which code. It is what tells a lock from a slow network. Fetch one while it hurts, put it into the folder of the incident and open that again:
 dump-none-stops = debug=2 stops the whole process while it is written: about 1 s for every 1,500 goroutines in old Go versions. Fetch it on purpose, not in a loop.
 dump-none-cheap = Without states and lock addresses, but almost free for the process; two of these, a minute apart, show what grows:
-dump-none-where = The same address serves heap, mutex, block and profile?seconds=10 (CPU). ingress-nginx listens on port 10254. Thread dumps of other runtimes and pprof files of any kind are read, too.
+dump-none-where = The same address serves heap, mutex, block and profile?seconds=10 (CPU). ingress-nginx listens on port 10254. pprof files (profile.proto) of other programs are read, too.
 dump-copy-command = Copy the command
 dump-copied = Copied
 dump-empty-title = This profile holds no samples

@@ -3,7 +3,7 @@ dump-none-title = 이 기록에는 프로파일이 없습니다
 dump-none-why = 고루틴 덤프는 모든 고루틴이 무엇을, 언제부터, 어느 코드에서 기다리는지 보여 줍니다. 락 대기와 느린 네트워크를 구별하는 근거입니다. 문제가 일어나는 동안 받아서 인시던트 폴더에 넣고 다시 여십시오:
 dump-none-stops = debug=2는 덤프를 쓰는 동안 프로세스 전체를 멈춥니다. 오래된 Go 버전에서는 고루틴 1,500개당 약 1초입니다. 반복해서 받지 말고 필요할 때만 받으십시오.
 dump-none-cheap = 상태와 락 주소는 없지만 프로세스에 거의 부담이 없습니다. 1분 간격으로 두 번 받으면 무엇이 늘어나는지 보입니다:
-dump-none-where = 같은 주소에서 heap, mutex, block, profile?seconds=10(CPU)도 받을 수 있습니다. ingress-nginx의 포트는 10254입니다. 다른 런타임의 스레드 덤프와 모든 종류의 pprof 파일도 읽습니다.
+dump-none-where = 같은 주소에서 heap, mutex, block, profile?seconds=10(CPU)도 받을 수 있습니다. ingress-nginx의 포트는 10254입니다. 다른 프로그램의 pprof 파일(profile.proto)도 읽습니다.
 dump-copy-command = 명령 복사
 dump-copied = 복사했습니다
 dump-empty-title = 이 프로파일에는 샘플이 없습니다

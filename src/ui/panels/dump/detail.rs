@@ -290,18 +290,19 @@ fn frames(ui: &mut Ui, frame: &Frame<'_>, sheet: &Sheet, group: &StackGroup) {
         for (word, colour) in &marks {
             let wide = word.chars().count() as f32 * 9.0 + 12.0;
             right -= wide;
-            tag(p, pos2(right, top.center().y), word, *colour);
+            tag(p, pos2(right, low.center().y), word, *colour);
         }
         let (package, own) = format::parts(&this.function);
         let package = package.rsplit_once('/').map_or(package, |(_, last)| last);
         let mono = super::paint::mono();
         line(
             p,
-            top.with_max_x(right - 4.0),
+            top,
             Align::Min,
             &[(package, mono.clone(), t.text_faint), (own, mono, t.text)],
         );
-        line(p, low, Align::Min, &[(&place, mono_small(), t.text_faint)]);
+        let room = low.with_max_x(right - 4.0);
+        line(p, room, Align::Min, &[(&place, mono_small(), t.text_faint)]);
         let whole = format!("{}\n{}:{}", this.function, this.file, this.line);
         response.on_hover_text(whole);
     }

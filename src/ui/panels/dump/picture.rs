@@ -18,17 +18,18 @@ pub(super) struct Picture {
     pub(super) unit: Arc<str>,
     pub(super) tree: Tree,
     shares: Layout,
-    absolute: Layout,
+    /// By values; of one profile alone it is the same as by shares.
+    absolute: Option<Layout>,
     pub(super) functions: Vec<Function>,
 }
 
 impl Picture {
     /// Where nodes stand on a scale.
-    pub(super) const fn layout(&self, scale: Scale) -> &Layout {
-        match scale {
-            Scale::Share => &self.shares,
-            Scale::Absolute => &self.absolute,
-        }
+    pub(super) fn layout(&self, scale: Scale) -> &Layout {
+        let absolute = self.absolute.as_ref();
+        absolute
+            .filter(|_| scale == Scale::Absolute)
+            .unwrap_or(&self.shares)
     }
 }
 
@@ -57,7 +58,7 @@ impl PictureView {
                 open,
                 unit: Arc::clone(&a.unit),
                 shares: layout(&tree, Scale::Share),
-                absolute: layout(&tree, Scale::Absolute),
+                absolute: b.is_some().then(|| layout(&tree, Scale::Absolute)),
                 functions: functions(&tree),
                 tree,
             }))
