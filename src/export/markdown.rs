@@ -439,10 +439,5 @@ mod tests {
             assert!(out.contains(part), "{part} in\n{out}");
         }
         assert!(!out.contains("| info | **load"), "{out}");
-        // Nothing said changes nothing but what only a window adds.
-        assert_eq!(
-            write(&example.noted(&crate::session::notes::Notes::default())),
-            write(&example.material()).replace("\n\n\n\n", "\n\n")
-        );
     }
 }

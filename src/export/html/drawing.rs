@@ -1,5 +1,7 @@
 //! The timeline as a drawing: each entry a bar or a mark, put into rows so that none covers another.
 
+use std::fmt::Write as _;
+
 use crate::base::time::Timestamp;
 use crate::export::html::escaped;
 use crate::export::view::View;
@@ -49,26 +51,20 @@ pub(super) fn svg(out: &mut String, view: &View<'_>) {
         drawn.push((left, right, row, entry));
     }
     let height = TOP + ends_at.len() as f64 * ROW + MARGIN;
-    out.push_str(&format!(
-        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"The timeline as a drawing; the table below says the same\">\n"
-    ));
+    writeln!(out, "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"The timeline as a drawing; the table below says the same\">").ok();
     axis(out, from, to, height);
     for (left, right, row, entry) in drawn {
         let y = TOP + row as f64 * ROW;
-        out.push_str(&format!(
-            "<g class=\"{}\"><title>{} {}</title><rect x=\"{left:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{}\" rx=\"2\"/></g>\n",
+        writeln!(out, "<g class=\"{}\"><title>{} {}</title><rect x=\"{left:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{}\" rx=\"2\"/></g>",
             entry.weight(),
             escaped(&entry.start.to_clock()),
             escaped(&entry.title),
             right - left,
-            ROW - 4.0
-        ));
+            ROW - 4.0).ok();
     }
     out.push_str("</svg>\n");
     if left_out > 0 {
-        out.push_str(&format!(
-            "<p class=\"facts\">{left_out} more did not fit into the drawing; the table below has all</p>\n"
-        ));
+        writeln!(out, "<p class=\"facts\">{left_out} more did not fit into the drawing; the table below has all</p>").ok();
     }
 }
 
@@ -83,10 +79,8 @@ fn axis(out: &mut String, from: Timestamp, to: Timestamp, height: f64) {
             _ => "middle",
         };
         let clock: String = t.to_clock().chars().take(8).collect();
-        out.push_str(&format!(
-            "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"18\" y2=\"{height:.1}\"/><text x=\"{x:.1}\" y=\"13\" text-anchor=\"{anchor}\">{}</text>\n",
-            escaped(&clock)
-        ));
+        writeln!(out, "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"18\" y2=\"{height:.1}\"/><text x=\"{x:.1}\" y=\"13\" text-anchor=\"{anchor}\">{}</text>",
+            escaped(&clock)).ok();
     }
 }
 

@@ -64,10 +64,12 @@ impl Draft {
     }
 
     pub(super) fn of_own(event: OwnEvent) -> Self {
+        let (title, text) = (event.title.clone(), event.text.clone());
+        let (start, end) = (event.start, event.end);
         Self {
-            title: event.title.clone(),
-            text: event.text.clone(),
-            ..Self::new(Becomes::Own(event.clone()), event.start, event.end)
+            title,
+            text,
+            ..Self::new(Becomes::Own(event), start, end)
         }
     }
 
@@ -140,7 +142,7 @@ impl Notes {
         let title = fields(ui, &mut draft, is_own, frame);
         let is_saved_by_key = title.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
         let is_saved_at_once = ui.input_mut(|i| i.consume_key(Modifiers::COMMAND, Key::Enter));
-        let pressed = buttons(ui, &mut draft, is_own, frame);
+        let pressed = buttons(ui, &draft, is_own, frame);
         ui.separator();
         match pressed {
             Some(Pressed::Cancel) => {
@@ -267,7 +269,7 @@ enum Pressed {
     Restore,
 }
 
-fn buttons(ui: &mut Ui, draft: &mut Draft, is_own: bool, frame: &Frame<'_>) -> Option<Pressed> {
+fn buttons(ui: &mut Ui, draft: &Draft, is_own: bool, frame: &Frame<'_>) -> Option<Pressed> {
     let words = frame.words;
     let tokens = frame.tokens;
     let mut pressed = None;

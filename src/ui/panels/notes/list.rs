@@ -24,6 +24,13 @@ const LEAST: [(Severity, &str); 4] = [
     (Severity::Critical, "notes-critical"),
 ];
 
+/// How a row is drawn.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    is_picked: bool,
+    is_one_day: bool,
+}
+
 /// What a person does with a row.
 enum Done {
     Pick,
@@ -128,8 +135,11 @@ impl Notes {
                 else {
                     return;
                 };
-                let is_picked = self.is_picked(entry, frame);
-                if let Some(what) = row(ui, rect, &response, entry, is_picked, is_one_day, frame) {
+                let look = Look {
+                    is_picked: self.is_picked(entry, frame),
+                    is_one_day,
+                };
+                if let Some(what) = row(ui, rect, &response, entry, look, frame) {
                     done = Some((at, what));
                 }
                 if response.double_clicked() {
@@ -270,10 +280,13 @@ fn row(
     rect: Rect,
     response: &egui::Response,
     entry: &Entry,
-    is_picked: bool,
-    is_one_day: bool,
+    look: Look,
     frame: &Frame<'_>,
 ) -> Option<Done> {
+    let Look {
+        is_picked,
+        is_one_day,
+    } = look;
     let tokens = frame.tokens;
     let words = frame.words;
     let civil = frame.zone.civil(entry.start);

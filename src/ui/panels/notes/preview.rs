@@ -36,7 +36,11 @@ impl Preview {
         };
         let mut lines = Vec::new();
         for line in text.lines().take(LINES) {
-            fold(&crate::base::text::shorten(line, LETTERS), columns, &mut lines);
+            fold(
+                &crate::base::text::shorten(line, LETTERS),
+                columns,
+                &mut lines,
+            );
         }
         Self {
             left_out: text.lines().count().saturating_sub(LINES),
@@ -75,26 +79,29 @@ impl Notes {
         };
         self.preview_tools(ui, frame);
         let form = self.form;
-        let letter = ui.fonts_mut(|f| {
-            f.glyph_width(&egui::TextStyle::Monospace.resolve(ui.style()), 'm')
-        });
+        let letter =
+            ui.fonts_mut(|f| f.glyph_width(&egui::TextStyle::Monospace.resolve(ui.style()), 'm'));
         let room = ui.available_width() - 2.0 * theme::GAP - 10.0;
         let columns = ((room / letter.max(1.0)) as usize).clamp(20, 160);
         let notes = self.seen.clone();
-        let answer = self.preview.want(frame.pool, &(which, form, columns), move |_| {
-            let exporter = export::by_id(form).ok_or("no such form")?;
-            let material = Material {
-                report: &report,
-                snapshot: &document.snapshot,
-                notes: Some(&notes),
-            };
-            let options = Options {
-                width: columns,
-                ..Options::default()
-            };
-            let bytes = exporter.write(&material, &options);
-            bytes.map(|b| Preview::of(&b, columns)).map_err(|e| e.to_string())
-        });
+        let answer = self
+            .preview
+            .want(frame.pool, &(which, form, columns), move |_| {
+                let exporter = export::by_id(form).ok_or("no such form")?;
+                let material = Material {
+                    report: &report,
+                    snapshot: &document.snapshot,
+                    notes: Some(&notes),
+                };
+                let options = Options {
+                    width: columns,
+                    ..Options::default()
+                };
+                let bytes = exporter.write(&material, &options);
+                bytes
+                    .map(|b| Preview::of(&b, columns))
+                    .map_err(|e| e.to_string())
+            });
         let none = Preview::default();
         let preview = match &answer {
             Answer::Failed(why) => {

@@ -73,7 +73,7 @@ impl Query {
             total += best(word, name)?.0;
         }
         // Of two that fit alike the shorter is meant.
-        Some(total * 16 - (name.lower.len() as i32).min(LONGEST as i32) / 4)
+        Some(total * 16 - small(name.lower.len()) / 4)
     }
 
     /// Places of the letters that fit, in order, for drawing them bright.
@@ -99,22 +99,23 @@ fn best(word: &[char], name: &Name) -> Option<(i32, Vec<usize>)> {
     // For each letter of the word and each place of the name: the most points when the letter stands there, and where the letter
     // before stands then.
     let mut table: Vec<Vec<Option<(i32, usize)>>> = Vec::with_capacity(word.len());
-    for (n, letter) in word.iter().enumerate() {
-        let mut row = vec![None; len];
+    for letter in word {
+        let mut row = Vec::with_capacity(len);
         // The best of the letters before that stand left of here, less what lies between.
         let mut carried: Option<(i32, usize)> = None;
-        for at in 0..len {
-            if name.lower.get(at) == Some(letter) {
+        for (at, here) in name.lower.iter().enumerate() {
+            let mut cell = None;
+            if here == letter {
                 let own = points(name, at);
-                row[at] = match table.last() {
-                    None => Some((own - (at as i32).min(MOST_SKIPPED) * SKIP, 0)),
+                cell = match table.last() {
+                    None => Some((own - small(at).min(MOST_SKIPPED) * SKIP, 0)),
                     Some(above) => {
                         let follows = at.checked_sub(1).and_then(|b| {
                             let (points, _) = (*above.get(b)?)?;
                             Some((points + FOLLOWS, b))
                         });
                         let jumps = carried.map(|(points, b)| {
-                            let gap = ((at - b - 1) as i32).min(MOST_SKIPPED);
+                            let gap = small(at - b - 1).min(MOST_SKIPPED);
                             (points - gap * SKIP, b)
                         });
                         let way = [follows, jumps].into_iter().flatten().max_by_key(|w| w.0);
@@ -123,15 +124,20 @@ fn best(word: &[char], name: &Name) -> Option<(i32, Vec<usize>)> {
                 };
             }
             if let Some(Some((points, _))) = table.last().and_then(|above| above.get(at))
-                && carried.is_none_or(|(best, b)| *points >= best - (at - b) as i32 * SKIP)
+                && carried.is_none_or(|(best, b)| *points >= best - small(at - b) * SKIP)
             {
                 carried = Some((*points, at));
             }
+            row.push(cell);
         }
-        debug_assert!(n < word.len());
         table.push(row);
     }
     trace_back(&table)
+}
+
+/// A place in a name as points; names are no longer than [`LONGEST`].
+fn small(n: usize) -> i32 {
+    i32::try_from(n.min(LONGEST)).unwrap_or_default()
 }
 
 fn points(name: &Name, at: usize) -> i32 {

@@ -358,10 +358,11 @@ pub fn search(
             || recent.contains(&item.act);
         if let Some(score) = item.score(&query).filter(|_| is_shown) {
             best = best.max(score);
-            let used = recent.iter().position(|a| *a == item.act);
+            let used = (0i32..).zip(recent).find(|(_, a)| **a == item.act);
+            let used = used.map(|(at, _)| at);
             let bonus = match used {
-                Some(at) if query.is_empty() => 100_000 - at as i32,
-                Some(at) => 160 - (at as i32).min(15) * 8,
+                Some(at) if query.is_empty() => 100_000 - at,
+                Some(at) => 160 - at.min(15) * 8,
                 None if query.is_empty() => -score,
                 None => 0,
             };

@@ -71,7 +71,7 @@ impl Palette {
     }
 
     /// Draws it.
-    pub fn ui(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
+    pub fn ui(&mut self, ui: &Ui, frame: &mut Frame<'_>) {
         if self.is_sheet {
             self.is_sheet = sheet::ui(ui, &mut self.sheet_query, frame);
         }
@@ -80,7 +80,7 @@ impl Palette {
         }
     }
 
-    fn palette(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
+    fn palette(&mut self, ui: &Ui, frame: &mut Frame<'_>) {
         let size = ui.content_rect().size();
         let width = WIDTH.min(size.x - 2.0 * theme::PAD);
         let area = Area::new(egui::Id::unique("palette"))

@@ -24,41 +24,41 @@ pub(super) fn ui(ui: &Ui, query: &mut String, frame: &Frame<'_>) -> bool {
     let modal = egui::Modal::new(egui::Id::unique("shortcuts"))
         .frame(egui::Frame::popup(ui.style()).inner_margin(theme::PAD + 2.0))
         .show(ui, |ui| {
-        let is_closed = ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
-        ui.set_width((3.0 * COLUMN + 2.0 * theme::PAD).min(size.x - 72.0));
-        ui.horizontal(|ui| {
-            ui.heading(frame.words.text("sheet-title"));
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
-                let close = crate::ui::icons::button(
-                    ui,
-                    crate::ui::icons::Icon::Close,
-                    frame.words.text("sheet-close"),
-                );
-                let field = ui.add(
-                    egui::TextEdit::singleline(query)
-                        .hint_text(frame.words.text("sheet-search"))
-                        .desired_width(220.0),
-                );
-                if ui.memory(|m| m.focused().is_none()) {
-                    field.request_focus();
-                }
-                close.clicked()
+            let is_closed = ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
+            ui.set_width((3.0 * COLUMN + 2.0 * theme::PAD).min(size.x - 72.0));
+            ui.horizontal(|ui| {
+                ui.heading(frame.words.text("sheet-title"));
+                ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                    let close = crate::ui::icons::button(
+                        ui,
+                        crate::ui::icons::Icon::Close,
+                        frame.words.text("sheet-close"),
+                    );
+                    let field = ui.add(
+                        egui::TextEdit::singleline(query)
+                            .hint_text(frame.words.text("sheet-search"))
+                            .desired_width(220.0),
+                    );
+                    if ui.memory(|m| m.focused().is_none()) {
+                        field.request_focus();
+                    }
+                    close.clicked()
+                })
+                .inner
             })
             .inner
-        })
-        .inner
-            || {
-                ui.add_space(theme::GAP);
-                let wanted = Query::new(query);
-                let height = (size.y - 130.0).clamp(120.0, 720.0);
-                egui::ScrollArea::vertical()
-                    .max_height(height)
-                    .min_scrolled_height(height)
-                    .auto_shrink(false)
-                    .show(ui, |ui| columns(ui, &wanted, frame));
-                is_closed
-            }
-    });
+                || {
+                    ui.add_space(theme::GAP);
+                    let wanted = Query::new(query);
+                    let height = (size.y - 130.0).clamp(120.0, 720.0);
+                    egui::ScrollArea::vertical()
+                        .max_height(height)
+                        .min_scrolled_height(height)
+                        .auto_shrink(false)
+                        .show(ui, |ui| columns(ui, &wanted, frame));
+                    is_closed
+                }
+        });
     !(modal.inner || modal.backdrop_response.clicked())
 }
 

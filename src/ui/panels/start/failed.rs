@@ -13,6 +13,8 @@ use crate::ui::widgets::text::primary;
 
 /// Width of the page, in points.
 const WIDTH: f32 = 720.0;
+/// Lines wrap, so that they differ in height: only as many as a person reads are laid out.
+const SHOWN: usize = 200;
 
 /// Draws it; gives whether the person goes back to the start.
 pub(super) fn ui(ui: &mut Ui, paths: &[PathBuf], why: &[String], frame: &mut Frame<'_>) -> bool {
@@ -74,8 +76,6 @@ fn reasons(ui: &mut Ui, why: &[String], frame: &Frame<'_>) {
         return;
     }
     let height = (ui.content_rect().height() * 0.4).max(120.0);
-    // Lines wrap, so that they differ in height: only as many as a person reads are laid out.
-    const SHOWN: usize = 200;
     egui::ScrollArea::vertical()
         .max_height(height)
         .auto_shrink([false, true])

@@ -153,7 +153,7 @@ impl Files {
     }
 
     /// Draws it.
-    pub fn ui(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
+    pub fn ui(&mut self, ui: &Ui, frame: &mut Frame<'_>) {
         let Some(mut sheet) = self.sheet.take() else {
             return;
         };
@@ -228,8 +228,9 @@ impl Sheet {
 
     /// Goes to the folder above.
     pub(super) fn up(&mut self) {
-        if let Some(above) = self.folder().parent() {
-            self.enter(&above.to_owned());
+        let folder = self.folder();
+        if let Some(above) = folder.parent() {
+            self.enter(above);
         }
     }
 

@@ -17,32 +17,39 @@ use crate::ui::widgets::text::{paint_cut, primary};
 /// Width of the dialog, in points.
 const WIDTH: f32 = 680.0;
 
+/// How a row is drawn.
+#[derive(Debug, Clone, Copy)]
+struct Look {
+    is_picked: bool,
+    is_active: bool,
+}
+
 /// Draws it; gives whether it shall close.
 pub(super) fn ui(ui: &Ui, sheet: &mut Sheet, shown: &Shown, frame: &mut Frame<'_>) -> bool {
     let width = WIDTH.min(ui.content_rect().width() - 48.0);
     let modal = egui::Modal::new(egui::Id::unique("files"))
         .frame(egui::Frame::popup(ui.style()).inner_margin(theme::PAD + 2.0))
         .show(ui, |ui| {
-        ui.set_width(width);
-        let is_escaped = ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
-        let title = match sheet.purpose {
-            Purpose::Open => "files-open-title",
-            Purpose::Save => "files-save-title",
-        };
-        ui.heading(frame.words.text(title));
-        ui.add_space(theme::GAP);
-        crumbs(ui, sheet, frame);
-        path_field(ui, sheet, frame);
-        ui.add_space(theme::GAP);
-        list(ui, sheet, shown, frame);
-        ui.add_space(theme::GAP);
-        if sheet.purpose == Purpose::Save {
-            forms(ui, sheet, frame);
+            ui.set_width(width);
+            let is_escaped = ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Escape));
+            let title = match sheet.purpose {
+                Purpose::Open => "files-open-title",
+                Purpose::Save => "files-save-title",
+            };
+            ui.heading(frame.words.text(title));
             ui.add_space(theme::GAP);
-        }
-        let is_done = foot(ui, sheet, shown, frame);
-        is_escaped || is_done
-    });
+            crumbs(ui, sheet, frame);
+            path_field(ui, sheet, frame);
+            ui.add_space(theme::GAP);
+            list(ui, sheet, shown, frame);
+            ui.add_space(theme::GAP);
+            if sheet.purpose == Purpose::Save {
+                forms(ui, sheet, frame);
+                ui.add_space(theme::GAP);
+            }
+            let is_done = foot(ui, sheet, shown, frame);
+            is_escaped || is_done
+        });
     modal.inner
 }
 
@@ -187,16 +194,11 @@ fn list(ui: &mut Ui, sheet: &mut Sheet, shown: &Shown, frame: &mut Frame<'_>) {
         items.len(),
         |ui, n, rect, response| {
             let Some(item) = items.get(n) else { return };
-            let is_picked = picked.contains(&item.path);
-            row(
-                ui,
-                rect,
-                &response,
-                item,
-                is_picked,
-                has_focus && n == at,
-                frame,
-            );
+            let look = Look {
+                is_picked: picked.contains(&item.path),
+                is_active: has_focus && n == at,
+            };
+            row(ui, rect, &response, item, look, frame);
             if response.double_clicked() {
                 clicked = Some((n, true, false));
             } else if response.clicked() {
@@ -293,10 +295,13 @@ fn row(
     rect: egui::Rect,
     response: &egui::Response,
     item: &Item,
-    is_picked: bool,
-    is_active: bool,
+    look: Look,
     frame: &Frame<'_>,
 ) {
+    let Look {
+        is_picked,
+        is_active,
+    } = look;
     let tokens = frame.tokens;
     response.widget_info(|| {
         egui::WidgetInfo::selected(egui::Role::ListBoxOption, true, is_picked, &item.name)
