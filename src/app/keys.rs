@@ -9,7 +9,7 @@ pub(super) fn pressed(ctx: &Context) -> Vec<CommandId> {
     let is_typing = ctx.text_edit_focused();
     let is_on_widget = ctx.memory(|m| m.focused().is_some());
     let is_covered = egui::Popup::is_any_open(ctx) || ctx.memory(|m| m.top_modal_layer().is_some());
-    let is_free = |shortcut: &KeyboardShortcut| {
+    let is_free = |shortcut: KeyboardShortcut| {
         if is_typing || is_covered {
             is_safe_beside_text(shortcut)
         } else {
@@ -20,7 +20,7 @@ pub(super) fn pressed(ctx: &Context) -> Vec<CommandId> {
     let mut all: Vec<(CommandId, KeyboardShortcut)> = ALL
         .iter()
         .filter_map(|c| Some((c.id, c.shortcut?)))
-        .filter(|(_, shortcut)| is_free(shortcut))
+        .filter(|(_, shortcut)| is_free(*shortcut))
         .collect();
     all.sort_by_key(|(_, s)| std::cmp::Reverse(weight(s.modifiers)));
     ctx.input_mut(|input| {
@@ -36,7 +36,7 @@ fn weight(modifiers: Modifiers) -> u8 {
 }
 
 /// With Ctrl, and nothing that a text field does with Ctrl.
-fn is_safe_beside_text(shortcut: &KeyboardShortcut) -> bool {
+fn is_safe_beside_text(shortcut: KeyboardShortcut) -> bool {
     shortcut.modifiers.command
         && !shortcut.conflicts_with_text_editing()
         && !matches!(
@@ -46,7 +46,7 @@ fn is_safe_beside_text(shortcut: &KeyboardShortcut) -> bool {
 }
 
 /// What presses a button or goes from one widget to the next.
-fn works_a_widget(shortcut: &KeyboardShortcut) -> bool {
+fn works_a_widget(shortcut: KeyboardShortcut) -> bool {
     shortcut.modifiers.is_none()
         && matches!(
             shortcut.logical_key,

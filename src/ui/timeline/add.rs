@@ -6,12 +6,12 @@ use crate::engine::memo::Memo;
 use crate::session::view::LaneRow;
 use crate::ui::frame::Frame;
 use crate::ui::request::{LaneEdit, Request};
-use crate::ui::theme;
 use crate::ui::timeline::catalog::{Hit, Hits};
 use crate::ui::timeline::{Timeline, text};
 
 const WIDTH: f32 = 620.0;
-const LIST: f32 = 380.0;
+const LIST: f32 = 400.0;
+const ROW: f32 = 40.0;
 
 /// What the panel remembers while it is open.
 #[derive(Debug, Default)]
@@ -195,9 +195,9 @@ fn list(ui: &mut Ui, frame: &Frame<'_>, add: &Add, hits: &[Hit]) -> Option<Chose
     ui.spacing_mut().item_spacing.y = 0.0;
     let id = ui.scope_id().with("hits");
     let offset: f32 = ui.data(|d| d.get_temp(id)).unwrap_or(0.0);
-    let top = add.at as f32 * theme::ROW;
+    let top = add.at as f32 * ROW;
     // The picked row is kept in sight.
-    let wanted = offset.clamp((top + theme::ROW - LIST).max(0.0), top.max(0.0));
+    let wanted = offset.clamp((top + ROW - LIST).max(0.0), top.max(0.0));
     let mut area = ScrollArea::vertical()
         .min_scrolled_height(LIST)
         .max_height(LIST)
@@ -206,7 +206,7 @@ fn list(ui: &mut Ui, frame: &Frame<'_>, add: &Add, hits: &[Hit]) -> Option<Chose
     if was_at != add.at || is_moved {
         area = area.vertical_scroll_offset(wanted);
     }
-    let out = area.show_rows(ui, theme::ROW, hits.len(), |ui, rows| {
+    let out = area.show_rows(ui, ROW, hits.len(), |ui, rows| {
         for at in rows {
             if let Some(hit) = hits.get(at)
                 && row(ui, frame, hit, at == add.at)
@@ -225,16 +225,19 @@ fn list(ui: &mut Ui, frame: &Frame<'_>, add: &Add, hits: &[Hit]) -> Option<Chose
     chosen
 }
 
+/// Title on the first line; kind, what tells it from its like, and entities on the second.
 fn row(ui: &mut Ui, frame: &Frame<'_>, hit: &Hit, is_picked: bool) -> bool {
     let tokens = frame.tokens;
-    let (rect, response) =
-        ui.allocate_exact_size(vec2(ui.available_width(), theme::ROW), Sense::click());
-    let kind = frame
-        .words
-        .text(&format!("lane-{}", hit.spec.kind))
-        .to_owned();
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::click());
+    let kind = format!("lane-{}", hit.spec.kind);
+    let kind = frame.words.text(&kind).to_owned();
+    let title = if hit.title.is_empty() {
+        &kind
+    } else {
+        &hit.title
+    };
     response.widget_info(|| {
-        let label = format!("{kind}: {}", hit.title);
+        let label = format!("{kind}: {title}");
         egui::WidgetInfo::selected(egui::Role::ListBoxOption, true, is_picked, label)
     });
     if is_picked || response.hovered() {
@@ -245,32 +248,25 @@ fn row(ui: &mut Ui, frame: &Frame<'_>, hit: &Hit, is_picked: bool) -> bool {
         };
         ui.painter().rect_filled(rect, 4, fill);
     }
+    // What tells a lane from its like; the parts of a key are apart, and `all` says nothing.
+    let key = hit.spec.key.replace('|', " · ");
+    let mut second = vec![kind.as_str()];
+    second.extend(
+        [key.as_str(), hit.entities.as_str()]
+            .into_iter()
+            .filter(|t| !t.is_empty() && *t != "all" && *t != title),
+    );
+    let second = second.join(" · ");
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
-    let put = |galley: std::sync::Arc<egui::Galley>, x: f32| {
-        let at = egui::pos2(x, rect.center().y - galley.size().y / 2.0);
-        painter.galley(at, galley, tokens.text);
-    };
-    let kind = text::line(&painter, &kind, text::small(), tokens.text_dim, 110.0);
-    put(kind, rect.left() + 8.0);
-    let room = rect.width() - 132.0;
-    let (title, is_cut) = text::middle(&painter, &hit.title, &text::body(), tokens.text, room);
-    let used = title.size().x;
-    put(title, rect.left() + 124.0);
-    if used + 24.0 < room {
-        let rest = room - used - 16.0;
-        let entities = text::line(
-            &painter,
-            &hit.entities,
-            text::small(),
-            tokens.text_faint,
-            rest,
-        );
-        put(entities, rect.left() + 124.0 + used + 16.0);
+    let (left, room) = (rect.left() + 8.0, rect.width() - 16.0);
+    let (galley, is_cut) = text::middle(&painter, title, &text::body(), tokens.text, room);
+    painter.galley(egui::pos2(left, rect.top() + 4.0), galley, tokens.text);
+    let galley = text::line(&painter, &second, text::small(), tokens.text_dim, room);
+    let is_cut = is_cut || galley.elided;
+    painter.galley(egui::pos2(left, rect.top() + 21.0), galley, tokens.text_dim);
+    if is_cut {
+        let whole = format!("{title}\n{second}");
+        return response.on_hover_text(whole).clicked();
     }
-    let response = if is_cut || used + 24.0 >= room {
-        response.on_hover_text(format!("{}\n{}", hit.title, hit.entities))
-    } else {
-        response
-    };
     response.clicked()
 }

@@ -20,13 +20,7 @@ const MOST: usize = 6;
 
 impl Timeline {
     /// Draws what stands left of a lane.
-    pub(super) fn gutter(
-        &mut self,
-        ui: &mut Ui,
-        frame: &mut Frame<'_>,
-        lane: &LaneUi<'_>,
-        rect: Rect,
-    ) {
+    pub(super) fn gutter(&mut self, ui: &Ui, frame: &mut Frame<'_>, lane: &LaneUi<'_>, rect: Rect) {
         let tokens = frame.tokens;
         let id = ui.scope_id().with(("gutter", lane.at));
         let click = ui.interact(rect, id, Sense::CLICK);
@@ -200,54 +194,76 @@ impl Timeline {
             return;
         }
         let rows = |y: f32| ((rect.bottom() - 3.0 - y) / LINE).max(0.0) as usize;
-        let list = |y: f32| Rect::from_min_max(pos2(left, y), pos2(right, rect.bottom()));
-        if !said.is_empty() && rows(y) < 2 {
-            return readings(&painter, frame, said, list(y), 1);
-        }
-        let is_kind_said = kind == lane.title;
-        let joined = match (note.is_empty(), is_kind_said) {
-            (true, true) => String::new(),
-            (true, false) => kind.clone(),
-            (false, true) => note.clone(),
-            (false, false) => format!("{kind} · {note}"),
-        };
-        let wide = right - left;
-        let one = text::line(&painter, &joined, text::small(), tokens.text_faint, wide);
-        let spare = rows(y).saturating_sub(said.len().min(MOST));
         // What is read at the cursor matters more than what the lane is.
-        if spare == 0 && !said.is_empty() {
-            return readings(
+        let spare = rows(y).saturating_sub(said.len().min(MOST));
+        if said.is_empty() || (spare > 0 && rows(y) > 1) {
+            let lines = note_lines(
                 &painter,
-                frame,
-                said,
-                list(y + 1.0),
-                rows(y + 1.0).min(MOST),
+                &kind,
+                &note,
+                lane.title,
+                tokens.text_faint,
+                right - left,
+                spare,
             );
-        }
-        let lines = if one.elided && !is_kind_said && spare >= 2 {
-            vec![kind, note]
-        } else {
-            vec![joined]
-        };
-        for (at, line) in lines.into_iter().enumerate() {
-            let galley = text::line(&painter, &line, text::small(), tokens.text_faint, wide);
-            let place = Rect::from_min_size(pos2(left, y), galley.size());
-            y = place.bottom() + 1.0;
-            let is_cut = galley.elided;
-            painter.galley(place.min, galley, tokens.text_faint);
-            if is_cut {
-                ui.interact(place, id.with(("note", at)), Sense::HOVER)
-                    .on_hover_text(line);
+            for (at, galley) in lines.into_iter().enumerate() {
+                let place = Rect::from_min_size(pos2(left, y), galley.size());
+                y = place.bottom() + 1.0;
+                if galley.elided {
+                    ui.interact(place, id.with(("note", at)), Sense::HOVER)
+                        .on_hover_text(galley.job.text.clone());
+                }
+                painter.galley(place.min, galley, tokens.text_faint);
             }
         }
-        readings(
-            &painter,
-            frame,
-            said,
-            list(y + 1.0),
-            rows(y + 1.0).min(MOST),
-        );
+        if !said.is_empty() {
+            let list = Rect::from_min_max(pos2(left, y + 1.0), pos2(right, rect.bottom()));
+            let tip = egui::RichText::new(all_of(said)).text_style(egui::TextStyle::Monospace);
+            ui.interact(list, id.with("said"), Sense::HOVER)
+                .on_hover_text(tip);
+            readings(&painter, frame, said, list, rows(y + 1.0).clamp(1, MOST));
+        }
     }
+}
+
+/// Kind and note on one line; on two where they do not fit on one and there is room.
+fn note_lines(
+    painter: &egui::Painter,
+    kind: &str,
+    note: &str,
+    title: &str,
+    faint: egui::Color32,
+    width: f32,
+    spare: usize,
+) -> Vec<std::sync::Arc<egui::Galley>> {
+    let line = |text: &str| text::line(painter, text, text::small(), faint, width);
+    let parts = [kind, note];
+    let parts: Vec<&str> = parts
+        .into_iter()
+        .filter(|p| !p.is_empty() && *p != title)
+        .collect();
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    let one = line(&parts.join(" · "));
+    if one.elided && parts.len() > 1 && spare >= 2 {
+        return parts.into_iter().map(line).collect();
+    }
+    vec![one]
+}
+
+/// Every name with its value, for a tooltip.
+fn all_of(said: &[Said]) -> String {
+    const LINES: usize = 40;
+    let mut lines: Vec<String> = said
+        .iter()
+        .take(LINES)
+        .map(|s| format!("{}  {}", s.name, s.value))
+        .collect();
+    if said.len() > LINES {
+        lines.push(format!("… +{}", said.len() - LINES));
+    }
+    lines.join("\n")
 }
 
 /// What the gutters say now: what is measured, else what stands at the cursor.
