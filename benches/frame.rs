@@ -27,6 +27,9 @@ const ORIGIN: i64 = 1_790_000_000;
 /// Frames that are measured for each way of moving.
 const FRAMES: usize = 240;
 
+/// Writes the inputs of a case into a folder.
+type Write = fn(Size, &Path);
+
 /// How much there is.
 #[derive(Debug, Clone, Copy)]
 struct Size {
@@ -58,7 +61,7 @@ fn main() {
     let is_measured = words.iter().any(|w| w == "--bench");
     let size = if is_measured { WHOLE } else { TINY };
     let only: Vec<&String> = words.iter().filter(|w| !w.starts_with('-')).collect();
-    let cases: [(&str, f64, f64, fn(Size, &Path)); 3] = [
+    let cases: [(&str, f64, f64, Write); 3] = [
         ("100 series x 11,000", 16.0, 8.0, write_many),
         ("1 series x 10 M", 8.0, 4.0, write_long),
         ("1 M dots", 16.0, 8.0, write_dots),
@@ -244,7 +247,7 @@ impl Walk {
 }
 
 /// An answer of Prometheus with stored samples.
-fn write_matrix(folder: &Path, series: usize, samples: usize, step_s: i64) {
+fn write_matrix(folder: &Path, series: usize, samples: usize, step_s: usize) {
     let mut text = String::with_capacity(series * samples * 26);
     text.push_str(r#"{"status":"success","data":{"resultType":"matrix","result":["#);
     for n in 0..series {
@@ -255,16 +258,15 @@ fn write_matrix(folder: &Path, series: usize, samples: usize, step_s: i64) {
         )
         .unwrap();
         let mut walk = Walk(n as u64 + 1, n as f64 * 10.0);
-        for k in 0..samples {
+        for (k, t) in (ORIGIN..).step_by(step_s).take(samples).enumerate() {
             let comma = if k == 0 { "" } else { "," };
-            let t = ORIGIN + k as i64 * step_s;
             write!(text, r#"{comma}[{t},"{:.3}"]"#, walk.next()).unwrap();
         }
         text.push_str("]}");
     }
     text.push_str("]}}");
-    let end = ORIGIN + samples as i64 * step_s;
-    let span = samples as i64 * step_s;
+    let span = samples * step_s;
+    let end = ORIGIN + i64::try_from(span).unwrap();
     let asked = format!(
         r#"{{"load.json":{{"method":"GET","path":"/api/v1/query?query=load[{span}s]&time={end}","http":200,"at":{end}}}}}"#
     );

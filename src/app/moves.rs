@@ -36,10 +36,10 @@ impl App {
             CommandId::PreviousOutlier => self.seek(ctx, Seek::Outlier, false),
             CommandId::GoStart => self.cursor_to(ctx, &bounds, bounds.recording.start),
             CommandId::GoEnd => self.cursor_to(ctx, &bounds, bounds.recording.end.plus_nanos(-1)),
-            CommandId::NextGap => self.to_finding(ctx, &bounds, true, is_gap),
-            CommandId::PreviousGap => self.to_finding(ctx, &bounds, false, is_gap),
-            CommandId::NextFinding => self.to_finding(ctx, &bounds, true, |_| true),
-            CommandId::PreviousFinding => self.to_finding(ctx, &bounds, false, |_| true),
+            CommandId::NextGap => self.find(ctx, &bounds, true, is_gap),
+            CommandId::PreviousGap => self.find(ctx, &bounds, false, is_gap),
+            CommandId::NextFinding => self.find(ctx, &bounds, true, |_| true),
+            CommandId::PreviousFinding => self.find(ctx, &bounds, false, |_| true),
             CommandId::EdgeStart | CommandId::EdgeEnd => self.edge(ctx, &bounds, id),
             CommandId::MeasureHere => self.measure_here(ctx),
             CommandId::ZoomMeasure => self.zoom_measure(ctx, &bounds),
@@ -165,24 +165,20 @@ impl App {
         let Some(row) = self.view.lanes.get(self.view.active_lane) else {
             return self.say(ctx, "timeline-no-lane");
         };
-        let from = self.view.cursor.unwrap_or(if is_forward {
-            self.view.range.start.plus_nanos(-1)
+        let shown = self.view.range;
+        let edge = if is_forward {
+            shown.start.plus_nanos(-1)
         } else {
-            self.view.range.end
-        });
+            shown.end
+        };
+        let from = self.view.cursor.unwrap_or(edge);
         self.panels
             .timeline
             .seek(row.spec.clone(), what, from, is_forward);
     }
 
     /// The next or last finding of some kind from the cursor, by start; of several with one start each in turn.
-    fn to_finding(
-        &mut self,
-        ctx: &Context,
-        bounds: &Bounds,
-        is_forward: bool,
-        of: fn(&Finding) -> bool,
-    ) {
+    fn find(&mut self, ctx: &Context, bounds: &Bounds, is_forward: bool, of: fn(&Finding) -> bool) {
         let Some(incident) = self.incident.clone() else {
             return;
         };

@@ -277,17 +277,6 @@ impl Cloud {
         from..to.max(from)
     }
 
-    /// The part of sorted indices that lies inside a range of dots.
-    pub(super) fn part<'a>(
-        &self,
-        indices: &'a [u32],
-        inside: &std::ops::Range<usize>,
-    ) -> &'a [u32] {
-        let from = indices.partition_point(|at| (*at as usize) < inside.start);
-        let to = indices.partition_point(|at| (*at as usize) < inside.end);
-        indices.get(from..to.max(from)).unwrap_or_default()
-    }
-
     /// Where a dot leads to.
     pub(super) fn target(&self, at: usize) -> Option<Target> {
         Some(match *self.rows.get(at)? {
@@ -318,6 +307,13 @@ fn outlier_from(ms: &[f64]) -> f64 {
     let centre = median(ms).unwrap_or(0.0);
     let spread = mad(ms).unwrap_or(0.0);
     centre + (axis::OUTLIER_MADS * spread).max(centre * 0.5).max(1.0)
+}
+
+/// The part of sorted indices that lies inside a range of dots.
+pub(super) fn part<'a>(indices: &'a [u32], inside: &std::ops::Range<usize>) -> &'a [u32] {
+    let from = indices.partition_point(|at| (*at as usize) < inside.start);
+    let to = indices.partition_point(|at| (*at as usize) < inside.end);
+    indices.get(from..to.max(from)).unwrap_or_default()
 }
 
 fn traces(

@@ -10,7 +10,7 @@ use crate::base::units;
 use crate::session::analysis::Document;
 use crate::session::target::Target;
 use crate::ui::lanes::canvas::{Canvas, Scale};
-use crate::ui::lanes::cloud::Cloud;
+use crate::ui::lanes::cloud::{Cloud, part};
 use crate::ui::lanes::mesh::{self, MeshCache};
 use crate::ui::lanes::{Lane, Reading, Twin, ValueAxis, axis};
 use crate::ui::theme;
@@ -140,7 +140,7 @@ impl DotLane {
         }
         let dim = if bright.is_empty() { 1.0 } else { 0.55 };
         let ink = tokens.series(0).gamma_multiply(dim);
-        let errors = self.cloud.part(&self.cloud.errors, &shown);
+        let errors = part(&self.cloud.errors, &shown);
         let goods = shown.len() - errors.len();
         if goods > SINGLE {
             let warm = tokens.text.gamma_multiply(dim);
@@ -156,7 +156,7 @@ impl DotLane {
         if self.style == Style::Rungs {
             let strength = if bright.is_empty() { 1.0 } else { 0.8 };
             let ink = tokens.series(1).gamma_multiply(strength);
-            let far = self.cloud.part(&self.far, &shown).iter();
+            let far = part(&self.far, &shown).iter();
             let far = far.map(|at| *at as usize).filter(|at| !self.is_error(*at));
             for at in far.take(SINGLE_ERRORS) {
                 mesh::diamond(mesh, self.pos(&place, at), 3.4, ink, feather);
@@ -281,7 +281,7 @@ impl DotLane {
         if values.is_empty() {
             return vec![(names[0].to_owned(), "0".to_owned())];
         }
-        let errors = self.cloud.part(&self.cloud.errors, &inside).len();
+        let errors = part(&self.cloud.errors, &inside).len();
         let all = self.cloud.ms.get(inside.clone()).unwrap_or_default();
         let max = all.iter().copied().fold(0.0f32, f32::max);
         let mut rows = vec![
@@ -298,7 +298,7 @@ impl DotLane {
         rows.push((names[2].to_owned(), units::ms(mean)));
         rows.push((names[3].to_owned(), units::ms(f64::from(max))));
         if self.style == Style::Rungs {
-            let slow = self.cloud.part(&self.far, &inside).len();
+            let slow = part(&self.far, &inside).len();
             rows.push((names[4].to_owned(), units::number(slow as f64)));
         }
         rows

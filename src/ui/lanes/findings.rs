@@ -18,6 +18,7 @@ use crate::session::view::LaneSpec;
 use crate::ui::lanes::canvas::Canvas;
 use crate::ui::lanes::mesh::{self, MeshCache};
 use crate::ui::lanes::{Lane, LaneKind, Offer, Query, Reading, Twin, axis, marks, plan};
+use crate::ui::report_words::finding_title;
 use crate::ui::theme;
 use crate::ui::words::Words;
 
@@ -308,7 +309,7 @@ impl FindingLane {
             let Some(drawn) = self.place(at, canvas).filter(|d| !d.is_thin) else {
                 continue;
             };
-            let Some(title) = self.title(bar) else {
+            let Some(title) = self.title(bar, canvas.words) else {
                 continue;
             };
             let free_to = self.free_to(at, canvas);
@@ -354,7 +355,7 @@ impl FindingLane {
             .fold(canvas.rect.right(), f32::min)
     }
 
-    fn title(&self, bar: &Bar) -> Option<String> {
+    fn title(&self, bar: &Bar, words: &Words) -> Option<String> {
         let first = self.finding(*bar.members.first()?)?;
         // Of several the worst speaks for all, of equals the last, which is the furthest developed.
         let worst = bar
@@ -363,9 +364,10 @@ impl FindingLane {
             .filter_map(|at| self.finding(*at))
             .max_by_key(|f| (f.severity, f.start))
             .unwrap_or(first);
+        let title = finding_title(words, worst);
         Some(match bar.members.len() {
-            1 => worst.title.clone(),
-            n => format!("{n}×  {}", worst.title),
+            1 => title,
+            n => format!("{n}×  {title}"),
         })
     }
 
@@ -479,6 +481,11 @@ impl Lane for FindingLane {
     fn read_in(&self, t: Timestamp, words: &Words) -> Vec<Reading> {
         let mut readings = self.read(t);
         for reading in &mut readings {
+            if let Some(Target::Finding(id)) = &reading.target
+                && let Some(f) = self.findings().iter().find(|f| f.id == *id)
+            {
+                reading.value = finding_title(words, f);
+            }
             let key = format!("lane-severity-{}", reading.name);
             words.text(&key).clone_into(&mut reading.name);
         }

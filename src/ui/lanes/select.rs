@@ -250,7 +250,9 @@ mod tests {
     use crate::model::series::{Sampling, Series};
     use std::sync::Arc;
 
-    fn snapshot(series: &[(&str, &[(&str, &str)], Sampling)]) -> Snapshot {
+    type Told<'a> = (&'a str, &'a [(&'a str, &'a str)], Sampling);
+
+    fn snapshot(series: &[Told<'_>]) -> Snapshot {
         let batch = crate::model::batch::Batch {
             series: series
                 .iter()

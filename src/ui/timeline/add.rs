@@ -248,11 +248,13 @@ fn row(ui: &mut Ui, frame: &Frame<'_>, hit: &Hit, is_picked: bool) -> bool {
         };
         ui.painter().rect_filled(rect, 4, fill);
     }
+    // What tells a lane from its like; the parts of a key are apart, and `all` says nothing.
+    let key = hit.spec.key.replace('|', " · ");
     let mut second = vec![kind.as_str()];
     second.extend(
-        [hit.spec.key.as_str(), hit.entities.as_str()]
+        [key.as_str(), hit.entities.as_str()]
             .into_iter()
-            .filter(|t| !t.is_empty() && *t != title),
+            .filter(|t| !t.is_empty() && *t != "all" && *t != title),
     );
     let second = second.join(" · ");
     let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));

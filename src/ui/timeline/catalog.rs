@@ -24,7 +24,7 @@ pub struct Catalog {
 }
 
 /// Something that a search found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// What to add.
     pub spec: LaneSpec,
@@ -35,7 +35,7 @@ pub struct Hit {
 }
 
 /// What a search found.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hits {
     /// The best, at most [`MOST_HITS`].
     pub listed: Vec<Hit>,

@@ -20,13 +20,7 @@ const MOST: usize = 6;
 
 impl Timeline {
     /// Draws what stands left of a lane.
-    pub(super) fn gutter(
-        &mut self,
-        ui: &mut Ui,
-        frame: &mut Frame<'_>,
-        lane: &LaneUi<'_>,
-        rect: Rect,
-    ) {
+    pub(super) fn gutter(&mut self, ui: &Ui, frame: &mut Frame<'_>, lane: &LaneUi<'_>, rect: Rect) {
         let tokens = frame.tokens;
         let id = ui.scope_id().with(("gutter", lane.at));
         let click = ui.interact(rect, id, Sense::CLICK);

@@ -16,6 +16,8 @@ use crate::ui::timeline::{Timeline, VALUES};
 const HEIGHTS: std::ops::RangeInclusive<u16> = 34..=640;
 /// Height of a lane that only shows its title.
 const COLLAPSED: f32 = 26.0;
+/// How much taller than its kind asks for a lane becomes at most.
+const STRETCH: f32 = 1.8;
 /// Height of a lane whose kind is not known to this version.
 const UNKNOWN: u16 = 40;
 
@@ -51,6 +53,7 @@ impl Timeline {
         if frame.view.lanes.is_empty() {
             return self.empty(ui, frame, rect);
         }
+        self.stretch = self.stretch_for(&frame.view.lanes, rect.height() - 2.0);
         let mut tops = Vec::with_capacity(frame.view.lanes.len() + 1);
         let mut total = 0.0;
         for (at, row) in frame.view.lanes.iter().enumerate() {
@@ -111,20 +114,50 @@ impl Timeline {
         }
     }
 
-    /// Height of a lane that is not collapsed: what a person gave it, what it wants, or that of its kind.
+    /// Height of a lane that is not collapsed: what a person gave it, what it wants, or that of its kind, which grows where
+    /// there is room.
     pub fn height_of(&self, row: &LaneRow) -> u16 {
-        let wanted = row
-            .height
-            .or_else(|| {
-                self.slots
-                    .last(&row.spec)
-                    .and_then(|lane| lane.wanted_height())
-            })
-            .unwrap_or_else(|| lanes::by_id(&row.spec.kind).map_or(UNKNOWN, |kind| kind.height()));
-        wanted.clamp(*HEIGHTS.start(), *HEIGHTS.end())
+        let (base, is_elastic) = self.base_height(row);
+        let stretch = if is_elastic {
+            self.stretch.max(1.0)
+        } else {
+            1.0
+        };
+        fit_height((f32::from(base) * stretch) as i32)
     }
 
-    fn row(&mut self, ui: &mut Ui, frame: &mut Frame<'_>, stage: &Stage, at: usize, rect: Rect) {
+    fn base_height(&self, row: &LaneRow) -> (u16, bool) {
+        let wanted = || {
+            self.slots
+                .last(&row.spec)
+                .and_then(|lane| lane.wanted_height())
+        };
+        if let Some(height) = row.height.or_else(wanted) {
+            return (height, false);
+        }
+        let kind = lanes::by_id(&row.spec.kind);
+        (kind.map_or(UNKNOWN, |kind| kind.height()), kind.is_some())
+    }
+
+    /// How much taller lanes may be than their kinds ask for, so that a large screen is not half empty.
+    fn stretch_for(&self, rows: &[LaneRow], room: f32) -> f32 {
+        let (mut fixed, mut elastic) = (0.0, 0.0);
+        for row in rows {
+            let (base, is_elastic) = self.base_height(row);
+            match (row.is_collapsed, is_elastic) {
+                (true, _) => fixed += COLLAPSED,
+                (false, true) => elastic += f32::from(base),
+                (false, false) => fixed += f32::from(base),
+            }
+        }
+        if elastic > 0.0 {
+            ((room - fixed) / elastic).clamp(1.0, STRETCH)
+        } else {
+            1.0
+        }
+    }
+
+    fn row(&mut self, ui: &Ui, frame: &mut Frame<'_>, stage: &Stage, at: usize, rect: Rect) {
         let Some(row) = frame.view.lanes.get(at) else {
             return;
         };

@@ -72,6 +72,8 @@ pub struct Timeline {
     resized: Option<(usize, f32)>,
     /// The lane that is held by its grip.
     carried: Option<usize>,
+    /// How much taller lanes are than their kinds ask for, where there is room.
+    stretch: f32,
     is_active_wanted: bool,
     is_active_due: bool,
 }

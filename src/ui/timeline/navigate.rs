@@ -170,7 +170,7 @@ mod tests {
             let after = bounds.zoom(before, share, factor);
             let area = bounds.area();
             prop_assume!(after.start > area.start && after.end < area.end);
-            let anchor = before.start.nanos() as i128 + (before.nanos() as f64 * share) as i128;
+            let anchor = i128::from(before.start.nanos()) + (before.nanos() as f64 * share) as i128;
             let where_now = (anchor - i128::from(after.start.nanos())) as f64 / after.nanos() as f64;
             // A pixel, or the nanosecond that an instant is made of.
             let slack = (1.0 / width_px).max(2.0 / after.nanos() as f64);

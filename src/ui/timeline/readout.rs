@@ -43,34 +43,34 @@ impl Timeline {
         };
         format!("{when}; {title}: {said}")
     }
+}
 
-    /// Who has the focus on the axis moves with the keys of the timeline, and with those of a screen reader.
-    pub(super) fn steps(&self, ui: &Ui, frame: &mut Frame<'_>, response: &Response) {
-        use egui::accesskit::Action;
-        for (action, command) in [
-            (Action::Increment, CommandId::SampleForward),
-            (Action::Decrement, CommandId::SampleBack),
-        ] {
-            if ui.input(|i| i.has_accesskit_action_request(response.id, action)) {
-                frame.ask(Request::Command(command));
-            }
+/// Who has the focus on the axis moves with the keys of the timeline, and with those of a screen reader.
+pub(super) fn steps(ui: &Ui, frame: &mut Frame<'_>, response: &Response) {
+    use egui::accesskit::Action;
+    for (action, command) in [
+        (Action::Increment, CommandId::SampleForward),
+        (Action::Decrement, CommandId::SampleBack),
+    ] {
+        if ui.input(|i| i.has_accesskit_action_request(response.id, action)) {
+            frame.ask(Request::Command(command));
         }
-        if !response.has_focus() {
-            return;
-        }
-        let filter = EventFilter {
-            horizontal_arrows: true,
-            vertical_arrows: true,
-            ..EventFilter::default()
-        };
-        ui.memory_mut(|m| m.set_focus_lock_filter(response.id, filter));
-        let arrows = commands::ALL.iter().filter(|c| c.group == Group::Move);
-        for command in arrows {
-            if let Some(shortcut) = command.shortcut.filter(|s| s.modifiers.is_none())
-                && ui.input_mut(|i| i.consume_shortcut(&shortcut))
-            {
-                frame.ask(Request::Command(command.id));
-            }
+    }
+    if !response.has_focus() {
+        return;
+    }
+    let filter = EventFilter {
+        horizontal_arrows: true,
+        vertical_arrows: true,
+        ..EventFilter::default()
+    };
+    ui.memory_mut(|m| m.set_focus_lock_filter(response.id, filter));
+    let arrows = commands::ALL.iter().filter(|c| c.group == Group::Move);
+    for command in arrows {
+        if let Some(shortcut) = command.shortcut.filter(|s| s.modifiers.is_none())
+            && ui.input_mut(|i| i.consume_shortcut(&shortcut))
+        {
+            frame.ask(Request::Command(command.id));
         }
     }
 }

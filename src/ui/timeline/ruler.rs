@@ -10,6 +10,7 @@ use crate::ui::request::Request;
 use crate::ui::theme;
 use crate::ui::timeline::axis::{self, Clock};
 use crate::ui::timeline::gutter::small_button;
+use crate::ui::timeline::readout::steps;
 use crate::ui::timeline::stage::Stage;
 use crate::ui::timeline::{Timeline, text};
 
@@ -41,7 +42,7 @@ impl Timeline {
             0,
             frame.tokens.panel,
         );
-        self.tools(ui, frame, minimap);
+        tools(ui, frame, minimap);
         self.minimap(ui, frame, stage, minimap);
         if let Some((zone, rect)) = second {
             second_axis(ui, frame, stage, rect, zone);
@@ -82,43 +83,6 @@ impl Timeline {
         self.zones.ui(ui, frame, place, &shown);
     }
 
-    /// Add a lane, go back and forth in the zoom history, show all.
-    fn tools(&self, ui: &mut Ui, frame: &mut Frame<'_>, row: Rect) {
-        let place = Rect::from_min_max(
-            row.min + vec2(6.0, 3.0),
-            pos2(row.left() + theme::GUTTER - 4.0, row.bottom() - 3.0),
-        );
-        let builder = egui::UiBuilder::new()
-            .id_salt("tools")
-            .max_rect(place)
-            .layout(egui::Layout::left_to_right(egui::Align::Center));
-        ui.scope_builder(builder, |ui| {
-            let add = frame.words.text("timeline-add");
-            let text = egui::RichText::new(add).size(theme::SMALL);
-            let hint = label_of(ui, frame, CommandId::LaneAdd);
-            let button = ui.add(egui::Button::new(text).small()).on_hover_text(hint);
-            if button.clicked() {
-                frame.ask(Request::Command(CommandId::LaneAdd));
-            }
-        });
-        for (at, (icon, command)) in [
-            (Icon::Left, CommandId::ZoomBack),
-            (Icon::Right, CommandId::ZoomForward),
-            (Icon::Expand, CommandId::ZoomAll),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            let x = place.right() - 64.0 + at as f32 * 22.0;
-            let rect = Rect::from_center_size(pos2(x + 10.0, place.center().y), vec2(20.0, 20.0));
-            let id = ui.scope_id().with(("tool", at));
-            let label = label_of(ui, frame, command);
-            if small_button(ui, frame, id, rect, icon, &label).clicked() {
-                frame.ask(Request::Command(command));
-            }
-        }
-    }
-
     /// The axis is held and pulled, has the focus for keys, and says what the cursor reads.
     fn hold(&mut self, ui: &Ui, frame: &mut Frame<'_>, stage: &Stage, rect: Rect) {
         let rect = Rect::from_x_y_ranges(stage.x, rect.y_range());
@@ -135,7 +99,7 @@ impl Timeline {
             node.add_action(egui::accesskit::Action::Increment);
             node.add_action(egui::accesskit::Action::Decrement);
         });
-        self.steps(ui, frame, &response);
+        steps(ui, frame, &response);
         if response.has_focus() {
             let stroke = Stroke::new(1.5, frame.tokens.accent);
             ui.painter()
@@ -213,6 +177,43 @@ impl Timeline {
         let nanos = -f64::from(response.drag_delta().x) * stage.nanos_per_point();
         let range = stage.bounds.pan(frame.view.range, nanos as i64);
         self.glide(ui, frame, range);
+    }
+}
+
+/// Add a lane, go back and forth in the zoom history, show all.
+fn tools(ui: &mut Ui, frame: &mut Frame<'_>, row: Rect) {
+    let place = Rect::from_min_max(
+        row.min + vec2(6.0, 3.0),
+        pos2(row.left() + theme::GUTTER - 4.0, row.bottom() - 3.0),
+    );
+    let builder = egui::UiBuilder::new()
+        .id_salt("tools")
+        .max_rect(place)
+        .layout(egui::Layout::left_to_right(egui::Align::Center));
+    ui.scope_builder(builder, |ui| {
+        let add = frame.words.text("timeline-add");
+        let text = egui::RichText::new(add).size(theme::SMALL);
+        let hint = label_of(ui, frame, CommandId::LaneAdd);
+        let button = ui.add(egui::Button::new(text).small()).on_hover_text(hint);
+        if button.clicked() {
+            frame.ask(Request::Command(CommandId::LaneAdd));
+        }
+    });
+    for (at, (icon, command)) in [
+        (Icon::Left, CommandId::ZoomBack),
+        (Icon::Right, CommandId::ZoomForward),
+        (Icon::Expand, CommandId::ZoomAll),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let x = place.right() - 64.0 + at as f32 * 22.0;
+        let rect = Rect::from_center_size(pos2(x + 10.0, place.center().y), vec2(20.0, 20.0));
+        let id = ui.scope_id().with(("tool", at));
+        let label = label_of(ui, frame, command);
+        if small_button(ui, frame, id, rect, icon, &label).clicked() {
+            frame.ask(Request::Command(command));
+        }
     }
 }
 

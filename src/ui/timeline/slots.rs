@@ -50,7 +50,7 @@ struct Slot {
 /// The prepared lanes.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
-    slots: BTreeMap<LaneSpec, Slot>,
+    by_spec: BTreeMap<LaneSpec, Slot>,
     notes: Arc<Notes>,
     revision: u64,
 }
@@ -63,8 +63,8 @@ impl Slots {
             self.revision += 1;
         }
         let lanes: &[LaneRow] = &frame.view.lanes;
-        if self.slots.len() > lanes.len() {
-            self.slots
+        if self.by_spec.len() > lanes.len() {
+            self.by_spec
                 .retain(|spec, _| lanes.iter().any(|l| l.spec == *spec));
         }
     }
@@ -87,10 +87,10 @@ impl Slots {
             revision: if kind.reads_notes() { self.revision } else { 0 },
             query,
         };
-        if !self.slots.contains_key(spec) {
-            self.slots.insert(spec.clone(), Slot::default());
+        if !self.by_spec.contains_key(spec) {
+            self.by_spec.insert(spec.clone(), Slot::default());
         }
-        let Some(slot) = self.slots.get_mut(spec) else {
+        let Some(slot) = self.by_spec.get_mut(spec) else {
             return Answer::Pending;
         };
         let notes = Arc::clone(&self.notes);
@@ -103,7 +103,7 @@ impl Slots {
 
     /// The last answer of a lane.
     pub(super) fn last(&self, spec: &LaneSpec) -> Option<&dyn Lane> {
-        self.slots.get(spec)?.memo.last().map(|lane| &**lane)
+        self.by_spec.get(spec)?.memo.last().map(|lane| &**lane)
     }
 
     /// The last answer of a lane if it reaches `t` in what is open now.
@@ -113,13 +113,13 @@ impl Slots {
         t: Timestamp,
         generation: u64,
     ) -> Option<&dyn Lane> {
-        let (key, lane) = self.slots.get(spec)?.memo.last_with_key()?;
+        let (key, lane) = self.by_spec.get(spec)?.memo.last_with_key()?;
         (key.generation == generation && key.query.range.contains(t)).then_some(&**lane)
     }
 
     /// What a lane says of a part; put into words once.
     pub(super) fn say(&mut self, spec: &LaneSpec, part: Part, words: &Words) -> &[Said] {
-        let Some(slot) = self.slots.get_mut(spec) else {
+        let Some(slot) = self.by_spec.get_mut(spec) else {
             return &[];
         };
         let Some((key, lane)) = slot.memo.last_with_key() else {

@@ -94,7 +94,6 @@ pub(super) fn title(
             max_rows: rows,
             break_anywhere: true,
             overflow_character: Some('…'),
-            ..TextWrapping::default()
         };
         painter.layout_job(job)
     };

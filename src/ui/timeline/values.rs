@@ -70,7 +70,8 @@ fn linear(axis: &ValueAxis, room: usize) -> Values {
 }
 
 fn log(axis: &ValueAxis, room: usize) -> Values {
-    let base: f64 = if axis.unit == "bytes" { 2.0 } else { 10.0 };
+    let is_binary = axis.unit == "bytes";
+    let base: f64 = if is_binary { 2.0 } else { 10.0 };
     let max = axis.max;
     let min = if axis.min > 0.0 { axis.min } else { max / 1e3 };
     let low = min.log(base).floor();
@@ -87,7 +88,7 @@ fn log(axis: &ValueAxis, room: usize) -> Values {
         ticks.push((value, label(value, value, &axis.unit)));
         at += every;
     }
-    if base == 10.0 && decades <= 2.0 && room as f64 >= decades * 3.0 {
+    if !is_binary && decades <= 2.0 && room as f64 >= decades * 3.0 {
         for decade in 0..decades as usize {
             for part in [2.0, 5.0] {
                 let value = part * 10f64.powf(low + decade as f64);
@@ -143,11 +144,10 @@ fn label(value: f64, step: f64, unit: &str) -> String {
     match unit {
         _ if value == 0.0 => "0".to_owned(),
         "ratio" => percent(value, step),
-        "" | "1" | "count" => short(value),
         "seconds" | "s" => duration(value),
         "milliseconds" | "ms" => duration(value / 1e3),
-        other if other == "bytes" => units::bytes(value),
-        // The unit stands in the gutter once; beside each tick it would be noise.
+        "bytes" => units::bytes(value),
+        // A unit of the lane's own stands in its readings; beside each tick it would be noise.
         _ => short(value),
     }
 }
@@ -174,9 +174,14 @@ fn duration(secs: f64) -> String {
 
 /// 1,500,000 as `1.5 M`.
 fn short(value: f64) -> String {
-    for (size, name) in [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")] {
-        if value.abs() >= size {
-            let size = if size == 1e4 { 1e3 } else { size };
+    // Four digits are read at a glance: thousands are shortened from ten thousand on.
+    for (from, size, name) in [
+        (1e12, 1e12, " T"),
+        (1e9, 1e9, " G"),
+        (1e6, 1e6, " M"),
+        (1e4, 1e3, " k"),
+    ] {
+        if value.abs() >= from {
             return format!("{}{name}", units::number(round(value / size)));
         }
     }

@@ -3,8 +3,10 @@
 use crate::base::time::{TimeRange, Timestamp};
 use crate::ui::lanes::Query;
 
-/// The query for `shown` on `pixels` physical pixels: a skirt of the window's own width on both sides, edges on a grid that
-/// only changes with the zoom, and a step that is a power of two and at most a pixel.
+/// The query for `shown` on `pixels` physical pixels.
+///
+/// It has a skirt of the window's own width on both sides, edges on a grid that only changes with the zoom, and a step that is a
+/// power of two and at most a pixel.
 pub fn query(shown: TimeRange, pixels: f32) -> Query {
     let length = shown.nanos().max(1);
     let per_pixel = length as f64 / f64::from(pixels.max(1.0));

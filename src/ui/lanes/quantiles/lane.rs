@@ -412,10 +412,9 @@ mod tests {
 
     #[test]
     fn parts_of_one_confidence_meet_and_cover_the_run() {
-        let run: Vec<Column> = [100.0, 100.0, 6.0, 7.0, 100.0]
-            .iter()
-            .enumerate()
-            .map(|(k, n)| column(k as i64 * 10, *n))
+        let run: Vec<Column> = (0..)
+            .zip([100.0, 100.0, 6.0, 7.0, 100.0])
+            .map(|(k, n)| column(k * 10, n))
             .collect();
         let parts = by_confidence(&run);
         let spans: Vec<(i64, i64)> = parts

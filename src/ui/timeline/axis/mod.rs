@@ -308,10 +308,9 @@ fn months(shown: TimeRange, zone: &Zone, n: i64) -> Vec<Timestamp> {
         match zone.instant(&civil) {
             Some(t) if t >= shown.end => break,
             Some(t) if t >= shown.start => found.push(t),
-            Some(_) => {}
             // Before or after what an instant can be.
             None if year > 2200 => break,
-            None => {}
+            Some(_) | None => {}
         }
     }
     found
