@@ -4,7 +4,7 @@ use crate::app::{App, Told};
 use crate::engine::load::Opening;
 use crate::session::settings::Settings;
 use crate::session::view::LaneRow;
-use crate::ui::commands::CommandId;
+use crate::ui::commands::{self, CommandId, Group};
 use crate::ui::request::{FocusEdit, LaneEdit, NoteEdit, Request, Setting};
 
 /// How long the person is told something, in seconds.
@@ -34,12 +34,16 @@ impl App {
             }
             Request::DrawerFull(is_full) => self.view.is_drawer_full = is_full,
             Request::Focus(edit) => self.edit_focus(edit),
+            Request::Compare(windows) => {
+                self.keep();
+                self.view.compare = windows;
+            }
             Request::Note(edit) => self.edit_notes(edit),
             Request::Set(setting) => {
                 self.set(setting);
                 self.follow_settings(ctx);
             }
-            Request::Export(_) => {}
+            Request::Export(wish) => self.export(ctx, wish),
             Request::Copy(text) => ctx.copy_text(text),
             Request::Tell(text) => self.tell(ctx, text),
         }
@@ -62,7 +66,7 @@ impl App {
     }
 
     /// Reads the same inputs again; what is shown stays until they are there, and view and notes after that.
-    fn reload(&mut self, ctx: &egui::Context) {
+    pub(super) fn reload(&mut self, ctx: &egui::Context) {
         if self.opening.paths.is_empty() {
             return;
         }
@@ -87,7 +91,7 @@ impl App {
         }
     }
 
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.save_and_forget();
         self.end_load();
         let old = self.incident.take();
@@ -166,7 +170,9 @@ impl App {
             FocusEdit::Profile(profile) => {
                 focus.profile = profile;
                 focus.stack = None;
+                focus.compare_profile = focus.compare_profile.filter(|b| Some(*b) != profile);
             }
+            FocusEdit::CompareProfile(profile) => focus.compare_profile = profile,
             FocusEdit::Stack(stack) => focus.stack = stack,
             FocusEdit::Table(table, filter) => {
                 focus.table = Some(table);
@@ -242,6 +248,7 @@ impl App {
             Setting::Scale(scale) => settings.scale = scale.clamp(0.6, 3.0),
             Setting::SideWidth(width) => settings.side_width = width,
             Setting::DrawerHeight(height) => settings.drawer_height = height,
+            Setting::Forget(paths) => settings.recent.retain(|r| *r != paths),
             Setting::ExplainHeight(height) => settings.explain_height = height,
             Setting::Sql(query) => {
                 settings.sql_history.retain(|q| *q != query);
@@ -251,27 +258,18 @@ impl App {
         }
     }
 
+    /// Each group has a file of its own.
     fn command(&mut self, ctx: &egui::Context, id: CommandId) {
-        match id {
-            CommandId::Quit => ctx.send_viewport_cmd(egui::ViewportCommand::Close),
-            CommandId::Close => self.close(),
-            CommandId::Reload => self.reload(ctx),
-            CommandId::Undo => {
-                let mut now = (self.view.clone(), self.notes.clone());
-                if self.edits.undo(&mut now) {
-                    (self.view, self.notes) = now;
-                }
+        let Some(command) = commands::command(id) else {
+            return;
+        };
+        match command.group {
+            Group::File | Group::Edit | Group::View | Group::Look => self.general(ctx, id),
+            Group::Move | Group::Lanes => {
+                self.move_command(ctx, id);
             }
-            CommandId::Redo => {
-                let mut now = (self.view.clone(), self.notes.clone());
-                if self.edits.redo(&mut now) {
-                    (self.view, self.notes) = now;
-                }
-            }
-            // What lies open on the timeline goes first.
-            CommandId::Escape if self.panels.timeline.escape() => {}
-            _ => {
-                let _ = self.move_command(ctx, id) || self.judge(ctx, id);
+            Group::Findings => {
+                self.judge(ctx, id);
             }
         }
     }

@@ -25,8 +25,8 @@ const LEAST_CONTEXT_NANOS: i64 = 120 * NANOS_PER_SEC;
 /// How many times the length of a thing is shown around it.
 const CONTEXT: i64 = 20;
 
-/// The kind of lane that shows any series.
-const METRIC_LANE: &str = "metric";
+/// The kind of lane that shows `up` of every target.
+const HEALTH_LANE: &str = "health";
 
 /// Where the lines of the report lead, made on a worker, and what the highlight was made of.
 #[derive(Debug, Default)]
@@ -138,6 +138,7 @@ impl App {
             }
             Target::Stack { profile, group } => {
                 focus.profile = Some(*profile);
+                focus.compare_profile = None;
                 focus.stack = *group;
                 self.view.drawer = Some(Drawer::Dump);
             }
@@ -167,7 +168,10 @@ impl App {
         let Some(series) = snapshot.series.get(series) else {
             return;
         };
-        let shows = |spec: &LaneSpec| spec.series.iter().any(|s| is_selected_by(series, s));
+        let shows = |spec: &LaneSpec| {
+            let is_health = spec.kind == HEALTH_LANE && series.metric.as_ref() == "up";
+            is_health || spec.series.iter().any(|s| is_selected_by(series, s))
+        };
         if let Some(at) = self.view.lanes.iter().position(|lane| shows(&lane.spec)) {
             if let Some(lane) = self.view.lanes.get_mut(at) {
                 lane.is_collapsed = false;
@@ -175,15 +179,7 @@ impl App {
             self.view.active_lane = at;
             return;
         }
-        if lanes::by_id(METRIC_LANE).is_none() {
-            return;
-        }
-        let selector = series.selector();
-        let spec = LaneSpec {
-            kind: METRIC_LANE.to_owned(),
-            key: selector.clone(),
-            series: vec![selector],
-        };
+        let spec = lanes::metric::spec(&series.selector());
         let at = self.view.active_lane.saturating_add(1);
         self.edit_lanes(LaneEdit::Add(spec, Some(at)));
     }

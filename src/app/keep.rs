@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::app::App;
 use crate::base::clock::{Clock as _, SystemClock};
 use crate::base::time::Timestamp;
+use crate::session::analysis::Asked;
 use crate::session::notes::Notes;
 use crate::session::settings::Settings;
 use crate::session::state::{Aside, Identity, Known, Saved, Shape, Store};
@@ -96,6 +97,10 @@ impl App {
             view.lanes
                 .retain(|row| lanes::by_id(&row.spec.kind).is_some());
             view.active_lane = view.active_lane.min(view.lanes.len().saturating_sub(1));
+            // Who asked for a part of time on the command line gets it.
+            if self.opening.asked != Asked::default() {
+                view.range = incident.document.window;
+            }
             self.view = view;
         }
         let keeper_state = (self.view.clone(), self.notes.clone());
@@ -170,7 +175,7 @@ impl App {
 
     /// Hands over what there is; whether somebody took it.
     fn save(&mut self, is_closed: bool) -> bool {
-        let Some((store, turn, saved)) = self.to_save(is_closed) else {
+        let Some((store, turn, saved)) = self.unsaved(is_closed) else {
             return true;
         };
         let settings = self.settings.clone();
@@ -188,7 +193,7 @@ impl App {
     }
 
     /// What there is to write now; counts as written from here on.
-    fn to_save(&mut self, is_closed: bool) -> Option<(Store, u64, Option<Saved>)> {
+    fn unsaved(&mut self, is_closed: bool) -> Option<(Store, u64, Option<Saved>)> {
         let shape = self
             .incident
             .as_ref()
@@ -230,7 +235,7 @@ impl App {
 
     /// Writes what there is, and waits for it.
     pub(super) fn save_at_exit(&mut self) {
-        let Some((store, turn, saved)) = self.to_save(true) else {
+        let Some((store, turn, saved)) = self.unsaved(true) else {
             return;
         };
         if let Err(error) = store.save(turn, &self.settings, saved.as_ref())

@@ -20,6 +20,7 @@ const TAKE_IN_MS: f64 = 10.0;
 impl App {
     /// Takes in what has come.
     pub(super) fn drain(&mut self, ctx: &egui::Context) {
+        self.take_written(ctx);
         let clock = Stopwatch::start();
         while clock.elapsed_ms() < TAKE_IN_MS {
             let Some(message) = self.load.as_ref().and_then(|load| load.next()) else {

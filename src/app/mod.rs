@@ -4,15 +4,17 @@
 //! Outside crates that only this floor may name: `eframe`, `egui_kittest` (which draws the real window without a display).
 
 pub mod commands;
-mod keys;
-mod keep;
 mod follow;
+mod general;
 mod judging;
+mod keep;
 mod logic;
 mod moves;
 pub mod run;
+mod shortcuts;
 pub mod shot;
 mod ui;
+mod writing;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use crate::base::time::{TimeRange, Zone};
 use crate::engine::load::{Load, Opening, Progress};
 use crate::engine::pool::Pool;
 use crate::engine::{EngineError, Wake};
-use crate::session::incident::Incident;
+use crate::session::incident::{Incident, name_of};
 use crate::session::notes::Notes;
 use crate::session::settings::Settings;
 use crate::session::undo::History;
@@ -79,6 +81,9 @@ pub struct App {
     first_range: Option<TimeRange>,
     look: Option<Look>,
     frames: u64,
+    /// Whether somebody was writing when the last frame ended.
+    was_typing: bool,
+    written: writing::Slot,
     frame_log: Option<std::fs::File>,
     frame_clock: Stopwatch,
     longest_frame_ms: Option<f64>,
@@ -112,6 +117,14 @@ pub(crate) struct Panels {
     pub(crate) inputs: panels::inputs::Inputs,
     pub(crate) palette: panels::palette::Palette,
     pub(crate) start: panels::start::Start,
+    pub(crate) files: panels::start::files::Files,
+}
+
+impl Panels {
+    /// Whether something lies over the window that has the keys for itself.
+    pub(crate) const fn is_modal(&self) -> bool {
+        self.palette.is_open() || self.files.is_open()
+    }
 }
 
 impl App {
@@ -148,6 +161,8 @@ impl App {
             first_range: None,
             look: None,
             frames: 0,
+            was_typing: false,
+            written: writing::Slot::default(),
             frame_log: start.frame_log.and_then(|path| std::fs::File::create(path).ok()),
             frame_clock: Stopwatch::start(),
             longest_frame_ms: None,
@@ -268,26 +283,5 @@ impl App {
     /// Asks for something, as a panel would.
     pub fn ask(&mut self, ctx: &egui::Context, request: Request) {
         self.carry_out(ctx, request);
-    }
-}
-
-/// What is open, in a word. `…/checkout-p99/input` is called after its folder.
-fn name_of(paths: &[PathBuf]) -> String {
-    let Some(first) = paths.first() else {
-        return String::new();
-    };
-    let mut parts = first.components().rev();
-    let mut next = || {
-        parts
-            .next()
-            .map(|p| p.as_os_str().to_string_lossy().into_owned())
-    };
-    let mut name = next().unwrap_or_default();
-    if name == "input" {
-        name = next().unwrap_or(name);
-    }
-    match paths.len() {
-        1 => name,
-        n => format!("{name} + {}", n - 1),
     }
 }

@@ -99,8 +99,9 @@ fn renderer() -> WgpuTestRenderer {
 
 /// Runs frames until nothing is read or prepared any more.
 pub fn settle(harness: &mut Harness<'static, App>) {
+    // What is prepared may be what the next thing is prepared from: tree, then its order, then what is picked in it.
     let mut quiet = 0;
-    while quiet < 3 {
+    while quiet < 6 {
         harness.step();
         if harness.state().is_settled() {
             quiet += 1;

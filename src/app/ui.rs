@@ -2,11 +2,11 @@
 
 use egui::{CentralPanel, Margin, Panel, Ui};
 
-use crate::app::{App, Panels, keys};
+use crate::app::{App, Panels};
 use crate::base::clock::Stopwatch;
 use crate::session::view::Drawer;
 use crate::ui::frame::Frame;
-use crate::ui::panels::shell;
+use crate::ui::panels::{self, shell};
 use crate::ui::request::{Request, Setting};
 use crate::ui::theme;
 
@@ -33,7 +33,8 @@ impl eframe::App for App {
             self.frames += 1;
             self.log_frame();
         }
-        let mut requests: Vec<Request> = keys::pressed(ui).into_iter().map(Request::Command).collect();
+        let mut requests = Vec::new();
+        self.shortcuts(ui, &mut requests);
         let mut frame = Frame {
             name: &self.name,
             incident: self.incident.as_ref(),
@@ -49,6 +50,8 @@ impl eframe::App for App {
             second_zone: self.second_zone.as_ref(),
             sample_places: &self.sample_places,
             pool: &self.pool,
+            can_undo: self.edits.can_undo(),
+            can_redo: self.edits.can_redo(),
             requests: &mut requests,
         };
         let bar = shell::Bar {
@@ -68,9 +71,12 @@ impl eframe::App for App {
             };
             incident(ui, &mut frame, &mut self.panels, bar, status);
         }
+        self.panels.files.ui(ui, &mut frame);
         self.panels.palette.ui(ui, &mut frame);
+        panels::start::drop::ui(ui, &frame);
         let told: Vec<&str> = self.messages.iter().map(|m| m.text.as_str()).collect();
         shell::told(ui, &frame, &told);
+        self.was_typing = ui.text_edit_focused();
         for request in requests {
             self.carry_out(ui, request);
         }

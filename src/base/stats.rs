@@ -37,7 +37,7 @@ pub fn mad(values: &[f64]) -> Option<f64> {
 }
 
 /// Natural logarithm of n! by Stirling's series (Abramowitz & Stegun 6.1.41); exact to 1e-10 from n = 0 on.
-fn ln_factorial(n: u64) -> f64 {
+pub fn ln_factorial(n: u64) -> f64 {
     if n < 16 {
         return (2..=n).map(|k| (k as f64).ln()).sum();
     }

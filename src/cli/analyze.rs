@@ -65,6 +65,7 @@ pub(super) fn run(command: &Analyze, out: &mut Out) -> Result<Exit, CliError> {
     let material = Material {
         report: &report,
         snapshot: &document.snapshot,
+        notes: None,
     };
     let bytes = exporter
         .write(&material, &out.look(command.output.as_deref()))

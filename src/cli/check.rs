@@ -68,6 +68,7 @@ pub(super) fn run(command: &Check, out: &mut Out) -> Result<Exit, CliError> {
             let material = Material {
                 report: &report,
                 snapshot: &document.snapshot,
+                notes: None,
             };
             export::Exporter::write(&export::json::Json, &material, &export::Options::default())
                 .map_err(|e| CliError::new(Exit::Nothing, e.to_string()))?

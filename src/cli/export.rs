@@ -21,7 +21,7 @@ pub(super) struct Export {
     /// Write to this file, whole or not at all; `-` is standard output
     #[arg(short, long, value_name = "FILE", required = true)]
     output: PathBuf,
-    /// Form: text, md, json, csv or parquet [default: by the ending of FILE]
+    /// Form: text, md, html, json, csv or parquet [default: by the ending of FILE]
     #[arg(long, value_parser = form)]
     format: Option<&'static dyn Exporter>,
     /// The table that csv (default: the timeline) or parquet (default: findings) shall hold
@@ -62,6 +62,7 @@ pub(super) fn run(command: &Export, out: &mut Out) -> Result<Exit, CliError> {
     let material = Material {
         report: &report,
         snapshot: &document.snapshot,
+        notes: None,
     };
     let mut look = out.look(Some(&command.output));
     look.table.clone_from(&command.table);

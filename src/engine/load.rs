@@ -263,7 +263,7 @@ impl Loader {
             // The next comes after as long again as all took so far, and after four times what this one cost: previews
             // never take more than a fifth of the time, and there are few of them however long the reading takes.
             let after = clock.elapsed();
-            next_preview = after + after.max((after - now) * 4);
+            next_preview = after + after.max(after.saturating_sub(now) * 4);
         }
         reading.finish()
     }

@@ -48,7 +48,10 @@ fn all(load: &Load) -> Vec<Message> {
 fn rows_come_before_the_report_and_keep_their_document() {
     let f = tempfile::tempdir().unwrap();
     put(&f.path().join("a.json"), &matrix("up"));
-    put(&f.path().join("broken.json"), &matrix("up")[..60]);
+    put(
+        &f.path().join("broken.json"),
+        matrix("up").get(..60).unwrap(),
+    );
     let messages = all(&start(f.path()));
     let [
         ..,
@@ -88,7 +91,10 @@ fn no_two_incidents_share_a_generation() {
 #[test]
 fn a_folder_without_anything_useful_says_why_line_by_line() {
     let f = tempfile::tempdir().unwrap();
-    put(&f.path().join("broken.json"), &matrix("up")[..60]);
+    put(
+        &f.path().join("broken.json"),
+        matrix("up").get(..60).unwrap(),
+    );
     put(&f.path().join("README.md"), "# notes\n");
     let messages = all(&start(f.path()));
     let Some(Message::Nothing(why)) = messages.last() else {

@@ -56,24 +56,38 @@ impl Exporter for Csv {
 }
 
 fn timeline(material: &Material<'_>) -> String {
-    let view = View::of(material.report);
+    let view = View::of(material);
     let mut out = String::new();
     let header = [
         "start", "end", "kind", "severity", "title", "finding", "input",
     ];
-    push_row(&mut out, header.iter().map(|h| (*h).to_owned()));
-    for entry in &material.report.timeline {
+    let said: &[&str] = match material.notes {
+        Some(_) => &["text", "comment", "dismissed"],
+        None => &[],
+    };
+    push_row(&mut out, header.iter().chain(said).map(|h| (*h).to_owned()));
+    for entry in &view.timeline {
         let input = entry.input.as_deref().map_or("", |id| view.path(id));
         let cells = [
             entry.start.to_rfc3339(),
             entry.end.map(|t| t.to_rfc3339()).unwrap_or_default(),
-            entry.kind.word().to_owned(),
-            entry.severity.word().to_owned(),
+            entry.kind.clone(),
+            entry.weight().to_owned(),
             entry.title.clone(),
-            entry.finding.clone().unwrap_or_default(),
+            entry.finding().unwrap_or_default().to_owned(),
             input.to_owned(),
         ];
-        push_row(&mut out, cells.into_iter());
+        let said = material.notes.is_some().then(|| {
+            [
+                entry.text.clone(),
+                entry.comment.clone().unwrap_or_default(),
+                entry.dismissed.clone().unwrap_or_default(),
+            ]
+        });
+        push_row(
+            &mut out,
+            cells.into_iter().chain(said.into_iter().flatten()),
+        );
     }
     out
 }
@@ -139,5 +153,23 @@ mod tests {
         let cells = ["a", "b,c", "say \"x\"", "two\nlines"];
         push_row(&mut out, cells.iter().map(|c| (*c).to_owned()));
         assert_eq!(out, "a,\"b,c\",\"say \"\"x\"\"\",\"two\nlines\"\n");
+    }
+
+    #[test]
+    fn carries_what_a_person_said() {
+        let example = Example::new();
+        let notes = example.notes();
+        let bytes = Csv
+            .write(&example.noted(&notes), &Options::default())
+            .unwrap();
+        let gap = &example.report.findings[0].id;
+        assert_eq!(
+            String::from_utf8(bytes).unwrap(),
+            format!(
+                "start,end,kind,severity,title,finding,input,text,comment,dismissed\n\
+                 2026-11-30T14:30:00Z,2026-11-30T14:34:00Z,scrape_gap,critical,metrics were gone,{gap},prometheus/raw.up.json,,seen by all,\n\
+                 2026-11-30T14:31:00Z,2026-11-30T14:32:00Z,own,note,\"called the team, on the phone\",,,they knew | nothing,,\n"
+            )
+        );
     }
 }

@@ -3,6 +3,7 @@
 use crate::base::time::Timestamp;
 use crate::correlate::ENOUGH;
 use crate::model::finding::{FindingKind, Severity};
+use crate::model::hypothesis::Hypothesis;
 use crate::model::report::Report;
 
 /// What is said first.
@@ -40,6 +41,11 @@ pub enum Headline<'a> {
 
 /// What a report says first.
 pub fn headline(report: &Report) -> Headline<'_> {
+    headline_with(report, report.hypotheses.first())
+}
+
+/// As [`headline`], with another hypothesis as the best: a person ruled the first one out.
+pub fn headline_with<'a>(report: &'a Report, best: Option<&'a Hypothesis>) -> Headline<'a> {
     if let Some((start, end)) = beside_the_window(report) {
         return Headline::Beside { start, end };
     }
@@ -48,7 +54,7 @@ pub fn headline(report: &Report) -> Headline<'_> {
         .iter()
         .filter(|f| f.kind != FindingKind::Change && f.severity > Severity::Info)
         .count();
-    match report.hypotheses.first() {
+    match best {
         // A cause of a small part must not read as the cause of all.
         Some(best) if best.score >= ENOUGH && best.coverage < 0.5 => Headline::CauseOfPart {
             title: &best.title,

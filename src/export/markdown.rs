@@ -3,7 +3,7 @@
 use crate::base::text::{count, join_and};
 use crate::export::view::{View, names, plain};
 use crate::export::{ExportError, Exporter, Material, Options};
-use crate::model::finding::{Finding, FindingKind, Severity};
+use crate::model::finding::{Finding, Severity};
 use crate::model::hypothesis::Hypothesis;
 
 /// Markdown: summary, causes, timeline, evidence, inputs. Everything is in it.
@@ -23,11 +23,11 @@ impl Exporter for Markdown {
     }
 
     fn write(&self, material: &Material<'_>, _: &Options) -> Result<Vec<u8>, ExportError> {
-        let view = View::of(material.report);
+        let view = View::of(material);
         let mut out = String::new();
         out.push_str("# Incident timeline\n\n");
         summary(&mut out, &view);
-        for hypothesis in &view.report.hypotheses {
+        for hypothesis in view.hypotheses() {
             hypothesis_section(&mut out, &view, hypothesis);
         }
         timeline(&mut out, &view);
@@ -80,12 +80,22 @@ fn push(out: &mut String, line: &str) {
     out.push('\n');
 }
 
+/// What a person wrote is Markdown already; only HTML is taken out of it.
+fn own_words(text: &str) -> String {
+    text.lines()
+        .map(|line| plain(line).replace('<', "&lt;"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
 fn summary(out: &mut String, view: &View<'_>) {
+    if let Some(text) = view.summary() {
+        push(out, &format!("{}\n", own_words(text)));
+    }
     push(out, &format!("**{}**\n", escaped(&view.headline())));
     push(out, &format!("- Window: {}", view.window()));
     let affected: Vec<String> = view
-        .report
-        .hypotheses
+        .hypotheses()
         .first()
         .map(|h| h.entities.iter().map(|e| code(e)).collect())
         .unwrap_or_default();
@@ -153,6 +163,7 @@ fn hypothesis_section(out: &mut String, view: &View<'_>, hypothesis: &Hypothesis
             code(&hypothesis.signature)
         ),
     );
+    said(out, view, &hypothesis.id);
     push(out, "\n**For it**\n");
     for finding in view.explained(hypothesis) {
         push(
@@ -160,7 +171,7 @@ fn hypothesis_section(out: &mut String, view: &View<'_>, hypothesis: &Hypothesis
             &format!(
                 "- {} {} ({})",
                 finding.start,
-                escaped(&finding.title),
+                escaped(view.title_of(finding)),
                 link(finding)
             ),
         );
@@ -217,32 +228,53 @@ fn hypothesis_section(out: &mut String, view: &View<'_>, hypothesis: &Hypothesis
     }
 }
 
+/// What a person said of a finding or hypothesis.
+fn said(out: &mut String, view: &View<'_>, id: &str) {
+    if let Some(verdict) = view.verdict(id) {
+        push(out, &format!("\n**Verdict: {}**", verdict.word()));
+    }
+    if let Some(reason) = view.dismissed(id) {
+        push(out, &format!("\n**Dismissed**: {}", escaped(reason)));
+    }
+    if let Some(text) = view.comment(id) {
+        push(
+            out,
+            &format!("\n> {}", own_words(text).replace('\n', "\n> ")),
+        );
+    }
+}
+
 fn link(finding: &Finding) -> String {
     format!("[evidence](#{})", finding.id)
 }
 
 fn timeline(out: &mut String, view: &View<'_>) {
     push(out, "\n## Timeline\n");
-    if view.report.timeline.is_empty() {
+    if view.timeline.is_empty() {
         push(out, "Nothing to show.");
         return;
     }
     push(out, "| from (UTC) | to | severity | what |");
     push(out, "|---|---|---|---|");
-    for entry in &view.report.timeline {
+    for entry in &view.timeline {
         let end = entry.end.map_or_else(String::new, |t| t.to_rfc3339());
-        let title = if entry.kind == FindingKind::Change {
+        let mut title = if entry.is_change {
             format!("**{}**", escaped(&entry.title))
         } else {
             escaped(&entry.title)
         };
+        if let Some(reason) = &entry.dismissed {
+            title = format!("~~{title}~~ (dismissed: {})", escaped(reason));
+        }
+        if !entry.text.is_empty() {
+            title = format!("{title}: {}", escaped(&entry.text));
+        }
+        if let Some(comment) = &entry.comment {
+            title = format!("{title} (note: {})", escaped(comment));
+        }
         push(
             out,
-            &format!(
-                "| {} | {end} | {} | {title} |",
-                entry.start,
-                entry.severity.word()
-            ),
+            &format!("| {} | {end} | {} | {title} |", entry.start, entry.weight()),
         );
     }
 }
@@ -272,7 +304,7 @@ fn evidence(out: &mut String, view: &View<'_>) {
             &format!(
                 "\n<a id=\"{}\"></a>\n\n### {}\n",
                 escaped_attribute(&finding.id),
-                escaped(&finding.title)
+                escaped(view.title_of(finding))
             ),
         );
         push(
@@ -289,6 +321,7 @@ fn evidence(out: &mut String, view: &View<'_>) {
             ),
         );
         push(out, &format!("{}\n", escaped(&finding.detail)));
+        said(out, view, &finding.id);
         for evidence in &finding.evidence {
             push(
                 out,
@@ -385,5 +418,26 @@ mod tests {
         assert_eq!(code("a`b"), "`` a`b ``");
         assert_eq!(code_cell("a|b"), "`a\\|b`");
         assert_eq!(escaped("line\n# head"), "line \\# head");
+    }
+
+    #[test]
+    fn carries_what_a_person_said() {
+        let example = Example::new();
+        let notes = example.notes();
+        let write = |material: &Material<'_>| {
+            let bytes = Markdown.write(material, &Options::default()).unwrap();
+            String::from_utf8(bytes).unwrap()
+        };
+        let out = write(&example.noted(&notes));
+        for part in [
+            "# Incident timeline\n\nThe *metrics* lock.\nFixed by &lt;b>patch&lt;/b>.\n\n**Cause, confirmed: ",
+            "**Verdict: confirmed**",
+            "| 2026-11-30T14:31:00Z | 2026-11-30T14:32:00Z | note | called the team, on the phone: they knew \\| nothing |",
+            "| critical | metrics were gone (note: seen by all) |",
+            "> seen by all",
+        ] {
+            assert!(out.contains(part), "{part} in\n{out}");
+        }
+        assert!(!out.contains("| info | **load"), "{out}");
     }
 }

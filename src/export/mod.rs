@@ -5,6 +5,7 @@
 
 pub mod csv;
 pub mod headline;
+pub mod html;
 pub mod json;
 pub mod markdown;
 #[cfg(feature = "sql")]
@@ -17,6 +18,7 @@ pub use view::wrap;
 use std::path::Path;
 
 use crate::model::report::Report;
+use crate::session::notes::Notes;
 use crate::store::Snapshot;
 
 /// What is written.
@@ -26,6 +28,8 @@ pub struct Material<'a> {
     pub report: &'a Report,
     /// What it was made from.
     pub snapshot: &'a Snapshot,
+    /// What a person said of it; without, exactly the report is written.
+    pub notes: Option<&'a Notes>,
 }
 
 /// How it is written.
@@ -86,6 +90,7 @@ pub trait Exporter: Sync {
 pub const ALL: &[&dyn Exporter] = &[
     &text::Text,
     &markdown::Markdown,
+    &html::Html,
     &json::Json,
     &csv::Csv,
     #[cfg(feature = "sql")]

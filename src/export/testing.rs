@@ -8,6 +8,7 @@ use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::hypothesis::{Against, ChangeRole, Hypothesis, NextCheck, Role, Support};
 use crate::model::input::{Counts, Evidence, Input};
 use crate::model::report::{Generator, NotEnough, Report, SCHEMA, TimelineEntry, Window};
+use crate::session::notes::{Edit, Notes, OwnEvent, Verdict};
 use crate::store::Snapshot;
 
 pub(crate) struct Example {
@@ -151,6 +152,48 @@ impl Example {
         Material {
             report: &self.report,
             snapshot: &self.snapshot,
+            notes: None,
+        }
+    }
+
+    /// What a person said of it.
+    pub(crate) fn notes(&self) -> Notes {
+        let mut notes = Notes {
+            summary: "The *metrics* lock.\nFixed by <b>patch</b>.".to_owned(),
+            ..Notes::default()
+        };
+        notes.events.push(OwnEvent {
+            start: at("14:31:00"),
+            end: Some(at("14:32:00")),
+            title: "called the team, on the phone".to_owned(),
+            text: "they knew | nothing".to_owned(),
+        });
+        let (gap, load) = (&self.report.findings[0], &self.report.findings[1]);
+        notes.edits.insert(
+            gap.id.clone(),
+            Edit {
+                title: Some("metrics were gone".to_owned()),
+                is_hidden: false,
+            },
+        );
+        notes.edits.insert(
+            load.id.clone(),
+            Edit {
+                title: None,
+                is_hidden: true,
+            },
+        );
+        notes
+            .comments
+            .insert(gap.id.clone(), "seen by all".to_owned());
+        notes.verdicts.insert("h-1".to_owned(), Verdict::Confirmed);
+        notes
+    }
+
+    pub(crate) fn noted<'a>(&'a self, notes: &'a Notes) -> Material<'a> {
+        Material {
+            notes: Some(notes),
+            ..self.material()
         }
     }
 }

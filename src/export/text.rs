@@ -6,9 +6,9 @@ use crate::base::units;
 use crate::correlate::ENOUGH;
 use crate::export::view::{View, names, plain, when, wrap};
 use crate::export::{ExportError, Exporter, Material, Options};
-use crate::model::finding::{Finding, FindingKind, Severity};
+use crate::model::finding::{Finding, Severity};
 use crate::model::hypothesis::Hypothesis;
-use crate::model::report::TimelineEntry;
+use crate::session::timeline::{Entry, Origin};
 
 /// Plain text, wrapped, with colours on a terminal.
 pub struct Text;
@@ -37,7 +37,7 @@ impl Exporter for Text {
     }
 
     fn write(&self, material: &Material<'_>, options: &Options) -> Result<Vec<u8>, ExportError> {
-        let view = View::of(material.report);
+        let view = View::of(material);
         let mut page = Page {
             is_one_day: view.is_one_day(),
             view,
@@ -77,7 +77,7 @@ fn sgr_of(severity: Severity) -> &'static str {
     }
 }
 
-impl Page<'_> {
+impl<'a> Page<'a> {
     fn line(&mut self, text: &str) {
         self.out.push_str(text);
         self.out.push('\n');
@@ -110,6 +110,12 @@ impl Page<'_> {
     }
 
     fn head(&mut self) {
+        if let Some(text) = self.view.summary() {
+            for line in text.lines() {
+                self.wrapped(line, "", "");
+            }
+            self.line("");
+        }
         let headline = self.view.headline();
         self.bold(&headline, "", "");
         let facts = format!("Window {}", self.view.window());
@@ -121,10 +127,10 @@ impl Page<'_> {
     }
 
     fn hypotheses(&mut self) {
-        let all = &self.view.report.hypotheses;
+        let all = self.view.hypotheses();
         let sure = all.iter().filter(|h| h.score >= ENOUGH).count();
         let in_full = sure.clamp(1, IN_FULL);
-        for hypothesis in all.iter().take(in_full) {
+        for hypothesis in all.iter().copied().take(in_full) {
             self.hypothesis(hypothesis);
         }
         if all.len() > in_full {
@@ -136,7 +142,7 @@ impl Page<'_> {
         }
     }
 
-    fn hypothesis(&mut self, hypothesis: &Hypothesis) {
+    fn hypothesis(&mut self, hypothesis: &'a Hypothesis) {
         self.title(&format!(
             "{}. {}",
             hypothesis.rank,
@@ -150,6 +156,7 @@ impl Page<'_> {
             names(&hypothesis.entities)
         );
         self.wrapped(facts.trim_end_matches("; "), "   ", "   ");
+        self.said(&hypothesis.id);
         let explained = self.view.explained(hypothesis);
         self.label("it explains");
         let shown = varied(&explained, FINDINGS_SHOWN);
@@ -192,6 +199,19 @@ impl Page<'_> {
         }
     }
 
+    /// What a person said of a finding or hypothesis.
+    fn said(&mut self, id: &str) {
+        let verdict = self
+            .view
+            .verdict(id)
+            .map(|v| format!("verdict: {}", v.word()));
+        let dismissed = self.view.dismissed(id).map(|r| format!("dismissed: {r}"));
+        let comment = self.view.comment(id).map(|c| format!("note: {c}"));
+        for text in [verdict, dismissed, comment].into_iter().flatten() {
+            self.wrapped(&text, "   ", "   ");
+        }
+    }
+
     fn label(&mut self, text: &str) {
         let text = self.painted(text, DIM);
         self.line(&format!("   {text}"));
@@ -211,14 +231,14 @@ impl Page<'_> {
     }
 
     /// One finding: when, how bad, what, and where it can be seen.
-    fn finding(&mut self, finding: &Finding) {
+    fn finding(&mut self, finding: &'a Finding) {
         let severity = self.severity(finding.severity);
         let when = self.when(finding.start);
         let rest = " ".repeat(5 + when.chars().count() + 1 + 9);
         let first = format!("     {when} {severity}");
         // Escape sequences take no room, so the text is wrapped for the plain width.
         let plain_first = " ".repeat(rest.chars().count());
-        let lines = wrap(&finding.title, self.width, &plain_first, &rest);
+        let lines = wrap(self.view.title_of(finding), self.width, &plain_first, &rest);
         let lines = lines.get(plain_first.len()..).unwrap_or("").to_owned();
         self.out.push_str(&first);
         self.out.push_str(&lines);
@@ -275,21 +295,21 @@ impl Page<'_> {
     }
 
     fn timeline(&mut self) {
-        let report = self.view.report;
-        if report.timeline.is_empty() {
+        let all = std::mem::take(&mut self.view.timeline);
+        if all.is_empty() {
             return;
         }
         self.title("Timeline (UTC)");
-        let mut shown: Vec<&TimelineEntry> = report.timeline.iter().collect();
-        // The mildest go first; changes always stay, since they are what people look for.
-        shown.sort_by_key(|e| {
-            let is_change = e.kind == FindingKind::Change;
-            std::cmp::Reverse((is_change, e.severity))
+        let mut shown: Vec<(usize, &Entry)> = all.iter().enumerate().collect();
+        // The mildest go first; changes always stay, since they are what people look for, and so does what people wrote.
+        shown.sort_by_key(|(_, e)| {
+            let stays = e.is_change || matches!(e.origin, Origin::Own(_));
+            std::cmp::Reverse((stays, e.severity))
         });
         let left_out = shown.len().saturating_sub(TIMELINE_SHOWN);
         shown.truncate(TIMELINE_SHOWN);
-        shown.sort_by(|a, b| (a.start, a.kind, &a.finding).cmp(&(b.start, b.kind, &b.finding)));
-        for entry in shown {
+        shown.sort_by_key(|(at, _)| *at);
+        for (_, entry) in shown {
             self.entry(entry);
         }
         if left_out > 0 {
@@ -301,9 +321,12 @@ impl Page<'_> {
         }
     }
 
-    fn entry(&mut self, entry: &TimelineEntry) {
+    fn entry(&mut self, entry: &Entry) {
         let when = self.when(entry.start);
-        let severity = self.severity(entry.severity);
+        let severity = match entry.origin {
+            Origin::Own(_) => format!("{:<9}", entry.weight()),
+            Origin::Report(_) | Origin::Event(_) => self.severity(entry.severity),
+        };
         let lasting = entry
             .end
             .filter(|end| *end > entry.start)
@@ -317,6 +340,12 @@ impl Page<'_> {
         self.out.push_str(&before);
         self.out.push_str(&severity);
         self.out.push_str(&lines);
+        let dismissed = entry.dismissed.as_ref().map(|r| format!("dismissed: {r}"));
+        let comment = entry.comment.as_ref().map(|c| format!("note: {c}"));
+        let text = Some(entry.text.clone()).filter(|t| !t.is_empty());
+        for more in [text, dismissed, comment].into_iter().flatten() {
+            self.wrapped(&more, &rest, &rest);
+        }
     }
 
     fn inputs(&mut self) {
@@ -371,6 +400,7 @@ fn varied<'a>(findings: &[&'a Finding], most: usize) -> Vec<&'a Finding> {
 mod tests {
     use super::*;
     use crate::export::testing::Example;
+    use crate::model::finding::FindingKind;
 
     fn text(example: &Example, options: &Options) -> String {
         String::from_utf8(Text.write(&example.material(), options).unwrap()).unwrap()
@@ -500,5 +530,27 @@ mod tests {
         example.report.findings.clear();
         example.report.timeline.clear();
         assert!(text(&example, &Options::default()).starts_with("Nothing unusual"));
+    }
+
+    #[test]
+    fn carries_what_a_person_said() {
+        let example = Example::new();
+        let notes = example.notes();
+        let bytes = Text
+            .write(&example.noted(&notes), &Options::default())
+            .unwrap();
+        let out = String::from_utf8(bytes).unwrap();
+        for part in [
+            "The *metrics* lock.\nFixed by <b>patch</b>.\n\nCause, confirmed: ",
+            "verdict: confirmed",
+            "note     called the team, on the phone",
+            "they knew | nothing",
+            "critical metrics were gone",
+            "note: seen by all",
+        ] {
+            assert!(out.contains(part), "{part} in\n{out}");
+        }
+        let timeline = out.split("Timeline (UTC)").nth(1).unwrap();
+        assert!(!timeline.contains("doubled"), "{out}");
     }
 }

@@ -5,24 +5,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::base::text::count;
 use crate::base::time::Timestamp;
 use crate::base::units;
-use crate::export::headline::{Headline, headline};
+use crate::export::Material;
+use crate::export::headline::{Headline, headline_with};
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::hypothesis::Hypothesis;
 use crate::model::input::{Evidence, Input};
 use crate::model::report::Report;
 use crate::session::intake::{DUPLICATE, SIDECAR, UNRECOGNISED};
+use crate::session::notes::{Notes, Verdict};
+use crate::session::timeline::{self, Entry};
 
 /// A report, with its ids looked up.
 pub(super) struct View<'a> {
     pub(super) report: &'a Report,
+    pub(super) notes: Option<&'a Notes>,
+    /// What is told, by time, with a person's edits.
+    pub(super) timeline: Vec<Entry>,
     paths: BTreeMap<&'a str, &'a str>,
     findings: BTreeMap<&'a str, &'a Finding>,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn of(report: &'a Report) -> Self {
+    pub(super) fn of(material: &Material<'a>) -> Self {
+        let report = material.report;
         Self {
             report,
+            notes: material.notes,
+            timeline: timeline::shown(report, material.snapshot, material.notes),
             paths: report
                 .inputs
                 .iter()
@@ -35,6 +44,46 @@ impl<'a> View<'a> {
     /// The path of an input; its id when it is not known.
     pub(super) fn path<'b>(&'b self, id: &'b str) -> &'b str {
         self.paths.get(id).copied().unwrap_or(id)
+    }
+
+    /// What a person said of a hypothesis.
+    pub(super) fn verdict(&self, id: &str) -> Option<Verdict> {
+        self.notes?.verdicts.get(id).copied()
+    }
+
+    /// What a person wrote on a finding or hypothesis.
+    pub(super) fn comment(&self, id: &str) -> Option<&'a str> {
+        Some(self.notes?.comments.get(id)?.as_str())
+    }
+
+    /// Why a person dismissed a finding or hypothesis.
+    pub(super) fn dismissed(&self, id: &str) -> Option<&'a str> {
+        Some(self.notes?.dismissed.get(id)?.as_str())
+    }
+
+    /// What a person wrote on top.
+    pub(super) fn summary(&self) -> Option<&'a str> {
+        Some(self.notes?.summary.trim()).filter(|s| !s.is_empty())
+    }
+
+    /// The title of a finding, as a person changed it.
+    pub(super) fn title_of(&self, finding: &'a Finding) -> &'a str {
+        self.notes
+            .and_then(|n| n.edits.get(&finding.id)?.title.as_deref())
+            .filter(|t| !t.trim().is_empty())
+            .unwrap_or(&finding.title)
+    }
+
+    /// The hypotheses, best first; what a person said wins over the rank.
+    pub(super) fn hypotheses(&self) -> Vec<&'a Hypothesis> {
+        let mut all: Vec<&Hypothesis> = self.report.hypotheses.iter().collect();
+        all.sort_by_key(|h| match self.verdict(&h.id) {
+            Some(Verdict::Confirmed) => 0,
+            Some(Verdict::Refuted) => 3,
+            None if self.dismissed(&h.id).is_some() => 2,
+            None => 1,
+        });
+        all
     }
 
     /// The findings that a hypothesis explains, by time.
@@ -76,7 +125,19 @@ impl<'a> View<'a> {
 
     /// The one sentence that comes first.
     pub(super) fn headline(&self) -> String {
-        match headline(self.report) {
+        let all = self.hypotheses();
+        let best = all.first().copied();
+        if let Some(best) = best {
+            let is_out = self.dismissed(&best.id).is_some();
+            match self.verdict(&best.id) {
+                Some(Verdict::Confirmed) => return format!("Cause, confirmed: {}", best.title),
+                verdict if verdict.is_some() || is_out => {
+                    return "Every cause below was ruled out: the cause is not known".to_owned();
+                }
+                _ => {}
+            }
+        }
+        match headline_with(self.report, best) {
             Headline::Beside { start, end } => format!(
                 "Nothing that was read lies in the window: the inputs run from {} to {} UTC",
                 day_and_clock(start),
@@ -119,8 +180,8 @@ impl<'a> View<'a> {
     /// Whether all times are on one day, so that clocks alone say when.
     pub(super) fn is_one_day(&self) -> bool {
         let window = self.report.window;
-        let all = self.report.timeline.iter().map(|e| e.start);
-        let all = all.chain(self.report.timeline.iter().filter_map(|e| e.end));
+        let all = self.timeline.iter().map(|e| e.start);
+        let all = all.chain(self.timeline.iter().filter_map(|e| e.end));
         let mut days: Vec<String> = all.chain(window.start).map(day).collect();
         days.sort();
         days.dedup();

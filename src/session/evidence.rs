@@ -306,7 +306,9 @@ fn snap(series: &Series, t: Timestamp) -> Timestamp {
     let before = after.checked_sub(1).and_then(|ix| series.t.get(ix));
     let interval = series.interval_nanos().unwrap_or(0);
     match before {
-        Some(before) if t.nanos().saturating_sub(*before) < interval => Timestamp::from_nanos(*before),
+        Some(before) if t.nanos().saturating_sub(*before) < interval => {
+            Timestamp::from_nanos(*before)
+        }
         _ => t,
     }
 }

@@ -1,5 +1,6 @@
 //! What is open: the rows that were read so far and, once it is there, the report on them. Cheap to clone.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::model::finding::Finding;
@@ -45,5 +46,26 @@ impl Incident {
     /// The hypothesis of that id.
     pub fn hypothesis(&self, id: &str) -> Option<&Hypothesis> {
         self.hypotheses().iter().find(|h| h.id == id)
+    }
+}
+
+/// What is open, in a word. `…/checkout-p99/input` is called after its folder.
+pub fn name_of(paths: &[PathBuf]) -> String {
+    let Some(first) = paths.first() else {
+        return String::new();
+    };
+    let mut parts = first.components().rev();
+    let mut next = || {
+        parts
+            .next()
+            .map(|p| p.as_os_str().to_string_lossy().into_owned())
+    };
+    let mut name = next().unwrap_or_default();
+    if name == "input" {
+        name = next().unwrap_or(name);
+    }
+    match paths.len() {
+        1 => name,
+        n => format!("{name} + {}", n - 1),
     }
 }

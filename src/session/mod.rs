@@ -6,8 +6,10 @@
 //! `glob`.
 
 pub mod analysis;
+pub mod compare;
 pub mod evidence;
 mod fit;
+pub mod folder;
 pub mod incident;
 pub mod intake;
 pub mod notes;
@@ -15,6 +17,7 @@ pub mod samples;
 pub mod settings;
 pub mod state;
 pub mod target;
+pub mod timeline;
 pub mod undo;
 pub mod view;
 

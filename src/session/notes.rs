@@ -19,6 +19,16 @@ pub enum Verdict {
     Refuted,
 }
 
+impl Verdict {
+    /// As exports write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::Refuted => "refuted",
+        }
+    }
+}
+
 /// Something that a person put on the timeline.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct OwnEvent {

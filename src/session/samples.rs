@@ -27,8 +27,10 @@ pub struct Sample {
     pub path: PathBuf,
 }
 
-/// Where sample incidents may lie: `fixtures` beside the program and in the current folder, and `tailscope/samples` in each data
-/// folder of the system (`$XDG_DATA_DIRS`, and what the standard gives when that is not set).
+/// Where sample incidents may lie.
+///
+/// In `fixtures` beside the program and in the current folder, and in `tailscope/samples` in each data folder of the system
+/// (`$XDG_DATA_DIRS`, and what the standard gives when that is not set).
 pub fn places(
     program: Option<&Path>,
     current: Option<&Path>,

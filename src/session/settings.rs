@@ -107,7 +107,7 @@ impl Default for Settings {
             scale: 1.0,
             side_width: 372.0,
             drawer_height: 300.0,
-            explain_height: 400.0,
+            explain_height: 380.0,
             recent: Vec::new(),
             sql_history: Vec::new(),
         }

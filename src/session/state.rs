@@ -109,7 +109,7 @@ impl Shape {
 }
 
 /// What is kept of one incident.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
     /// Which incident it is.
     pub identity: Identity,
@@ -273,14 +273,14 @@ fn absolute(path: &Path) -> PathBuf {
 /// The value in a file, if there is one; a file that cannot be used is moved away.
 fn read<T: DeserializeOwned>(path: &Path) -> (Option<T>, Option<Aside>) {
     let Ok(bytes) = read_bytes(path) else {
-        return (None, Some(set_aside(path, false)));
+        return (None, Some(set_aside(path, Unusable::Broken)));
     };
     let Some(bytes) = bytes else {
         return (None, None);
     };
     match parse(&bytes) {
         Ok(value) => (Some(value), None),
-        Err(is_newer) => (None, Some(set_aside(path, is_newer))),
+        Err(unusable) => (None, Some(set_aside(path, unusable))),
     }
 }
 
@@ -295,15 +295,23 @@ fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, ()> {
     }
 }
 
-/// The value; otherwise whether a newer version wrote it.
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, bool> {
-    let value: Value = serde_json::from_slice(bytes).map_err(|_| false)?;
+/// Why a file is of no use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unusable {
+    /// It is not what was written.
+    Broken,
+    /// A newer version wrote it.
+    Newer,
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Unusable> {
+    let value: Value = serde_json::from_slice(bytes).or(Err(Unusable::Broken))?;
     let schema = value.get("schema").and_then(Value::as_u64).unwrap_or(0);
     if schema > SCHEMA {
-        return Err(true);
+        return Err(Unusable::Newer);
     }
-    let body = value.get("state").cloned().ok_or(false)?;
-    serde_json::from_value(body).map_err(|_| false)
+    let body = value.get("state").cloned().ok_or(Unusable::Broken)?;
+    serde_json::from_value(body).or(Err(Unusable::Broken))
 }
 
 fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), fs::FsError> {
@@ -321,8 +329,11 @@ fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), fs::FsError> {
 }
 
 /// Gives the file another name, so that nothing in it is lost and the next one can be written.
-fn set_aside(path: &Path, is_newer: bool) -> Aside {
-    let word = if is_newer { "newer" } else { "broken" };
+fn set_aside(path: &Path, unusable: Unusable) -> Aside {
+    let word = match unusable {
+        Unusable::Newer => "newer",
+        Unusable::Broken => "broken",
+    };
     let name = path
         .file_name()
         .map_or_else(Default::default, |n| n.to_string_lossy());
@@ -331,7 +342,7 @@ fn set_aside(path: &Path, is_newer: bool) -> Aside {
         .find(|candidate| !candidate.exists());
     let moved = free.ok_or_else(|| std::io::Error::other("too many files were set aside"));
     match moved.and_then(|to| std::fs::rename(path, &to).map(|()| to)) {
-        Ok(to) if is_newer => Aside::Newer(to),
+        Ok(to) if unusable == Unusable::Newer => Aside::Newer(to),
         Ok(to) => Aside::Broken(to),
         Err(error) => Aside::Stuck(path.to_owned(), error.to_string()),
     }

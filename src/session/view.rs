@@ -120,6 +120,9 @@ pub struct Focus {
     pub span: Option<usize>,
     /// The profile that is open.
     pub profile: Option<usize>,
+    /// The profile that it is compared with.
+    #[serde(default)]
+    pub compare_profile: Option<usize>,
     /// The stack that is picked in it.
     pub stack: Option<usize>,
     /// The table that is open, by name.
@@ -154,6 +157,9 @@ pub struct View {
     pub is_drawer_full: bool,
     /// What it has in hand.
     pub focus: Focus,
+    /// The two windows that are compared.
+    #[serde(default)]
+    pub compare: Option<(TimeRange, TimeRange)>,
 }
 
 impl Default for View {
@@ -169,6 +175,7 @@ impl Default for View {
             drawer: None,
             is_drawer_full: false,
             focus: Focus::default(),
+            compare: None,
         }
     }
 }

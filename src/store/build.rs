@@ -13,6 +13,7 @@ use crate::model::labels::Labels;
 use crate::model::pack::Packs;
 use crate::model::prometheus::MetricMeta;
 use crate::model::series::{MetricKind, Sampling, Series};
+use crate::model::span::Span;
 use crate::store::{Snapshot, calls, requests};
 
 /// Joins inputs, each with its rows. The order of `parts` does not matter: they are sorted by path and content first.
@@ -63,14 +64,10 @@ pub fn build(mut parts: Vec<(Input, Batch)>) -> Snapshot {
 }
 
 fn sort_rows(snapshot: &mut Snapshot) {
-    snapshot.spans.sort_by(|a, b| {
-        // Of two records of one span the finished one comes first and is kept.
-        let key = |s: &crate::model::span::Span| (s.start, s.span_id, s.duration_ms.is_none());
-        (&a.trace_id, key(a), !a.is_segment).cmp(&(&b.trace_id, key(b), !b.is_segment))
-    });
+    sort_spans(&mut snapshot.spans);
     snapshot.spans.dedup_by(|later, kept| {
-        kept.trace_id == later.trace_id
-            && kept.span_id == later.span_id
+        kept.span_id == later.span_id
+            && kept.trace_id == later.trace_id
             && kept.start == later.start
             && kept.kind == later.kind
             && (kept.duration_ms == later.duration_ms || later.duration_ms.is_none())
@@ -105,6 +102,35 @@ fn sort_rows(snapshot: &mut Snapshot) {
     snapshot
         .facts
         .sort_by(|a, b| (&a.name, &a.value, a.input).cmp(&(&b.name, &b.value, b.input)));
+}
+
+/// By trace, start and id. Keys are made once and sorted in place of the wide rows; of trace ids only their rank is compared.
+fn sort_spans(spans: &mut [Span]) {
+    let ranks = {
+        let ids: BTreeSet<&Arc<str>> = spans
+            .chunk_by(|a, b| Arc::ptr_eq(&a.trace_id, &b.trace_id))
+            .filter_map(|run| run.first().map(|s| &s.trace_id))
+            .collect();
+        let ranks: BTreeMap<Arc<str>, u32> = ids.into_iter().map(Arc::clone).zip(0..).collect();
+        ranks
+    };
+    let mut last: Option<(usize, u32)> = None;
+    spans.sort_by_cached_key(|s| {
+        let address = Arc::as_ptr(&s.trace_id).cast::<u8>().addr();
+        let rank = match last {
+            Some((known, rank)) if known == address => rank,
+            _ => ranks.get(&s.trace_id).copied().unwrap_or(u32::MAX),
+        };
+        last = Some((address, rank));
+        // Of two records of one span the finished one comes first and is kept.
+        (
+            rank,
+            s.start,
+            s.span_id,
+            s.duration_ms.is_none(),
+            !s.is_segment,
+        )
+    });
 }
 
 /// One series for each metric, labels, sampling and (for evaluated ones) expression. Samples of several inputs are put
@@ -305,8 +331,10 @@ fn graph(snapshot: &mut Snapshot) -> EntityGraph {
             graph.relate(pod, RelationKind::SameAs, instance);
         }
     }
-    for span in &snapshot.spans {
-        graph.add(EntityType::Service, &span.service);
+    // A million spans and calls are of a few services: each name is added once.
+    let services: BTreeSet<&Arc<str>> = runs_of(snapshot.spans.iter().map(|s| &s.service));
+    for service in services {
+        graph.add(EntityType::Service, service);
     }
     for summary in &snapshot.summaries {
         let connecting = summary.connect_service.iter();
@@ -314,9 +342,19 @@ fn graph(snapshot: &mut Snapshot) -> EntityGraph {
             graph.add(EntityType::Service, service);
         }
     }
+    let mut addresses = BTreeSet::new();
+    let mut pairs = BTreeSet::new();
     for call in &snapshot.calls {
-        let caller = graph.add(EntityType::Service, &snapshot.spans[call.caller].service);
-        let callee = graph.add(EntityType::Service, &snapshot.spans[call.callee].service);
+        let caller = &snapshot.spans[call.caller].service;
+        let callee = &snapshot.spans[call.callee].service;
+        let address = |name: &Arc<str>| Arc::as_ptr(name).cast::<u8>().addr();
+        if addresses.insert((address(caller), address(callee))) {
+            pairs.insert((caller, callee));
+        }
+    }
+    for (caller, callee) in pairs {
+        let caller = graph.add(EntityType::Service, caller);
+        let callee = graph.add(EntityType::Service, callee);
         graph.relate(&caller, RelationKind::Calls, &callee);
     }
     for edge in &snapshot.edges {
@@ -354,6 +392,14 @@ fn graph(snapshot: &mut Snapshot) -> EntityGraph {
     }
     relate_names(&mut graph);
     graph
+}
+
+/// Every different name; the same one many times in a row costs one comparison of addresses.
+fn runs_of<'a>(names: impl Iterator<Item = &'a Arc<str>>) -> BTreeSet<&'a Arc<str>> {
+    let mut addresses = BTreeSet::new();
+    names
+        .filter(|name| addresses.insert(Arc::as_ptr(name).cast::<u8>().addr()))
+        .collect()
 }
 
 /// Relations between the entities of one row of labels.

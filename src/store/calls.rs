@@ -181,7 +181,7 @@ fn measure(record: &Span, callee: &Span) -> Call {
         .map(|(gap, before)| round_nanos(gap - before));
     // A clock that counts milliseconds may be off by one at each end of a span (nginx writes its cached clock:
     // in `snat-connect-ladder` gaps reach −1.18 ms); less than that is neither skew nor an asynchronous callee.
-    let tolerance = -2.0 * (resolution_ms(record) + resolution_ms(callee));
+    let tolerance = -clock_tolerance_ms(record, callee);
     let is_below = |ms: Option<f64>| ms.is_some_and(|ms| ms < tolerance);
     let is_lambda = record.origin.as_ref() == "AWS::Lambda";
     let is_queue = [record, callee].iter().any(|s| {
@@ -210,6 +210,11 @@ fn measure(record: &Span, callee: &Span) -> Call {
         is_startup: is_lambda && callee.origin.as_ref() == "AWS::Lambda::Function",
         is_skewed: is_below(before_ms) || is_below(after_ms),
     }
+}
+
+/// How far the times of two spans may be off from each other without their clocks being wrong.
+pub fn clock_tolerance_ms(a: &Span, b: &Span) -> f64 {
+    2.0 * (resolution_ms(a) + resolution_ms(b))
 }
 
 /// The step of the clock that a span's times were taken with: a millisecond when both are whole ones, else a

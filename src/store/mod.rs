@@ -12,7 +12,9 @@ pub mod pyramid;
 mod requests;
 #[cfg(feature = "sql")]
 pub mod sql;
+pub mod stacks;
 pub mod tables;
+pub mod trace;
 
 use std::collections::BTreeMap;
 use std::ops::Range;

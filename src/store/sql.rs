@@ -179,6 +179,15 @@ impl Answer {
             .collect()
     }
 
+    /// The columns with their names, as those of the tables are; what they cannot hold becomes text.
+    pub fn values(&self) -> Vec<(String, Values)> {
+        self.frame
+            .columns()
+            .iter()
+            .map(|c| (c.name().to_string(), typed(c)))
+            .collect()
+    }
+
     /// As the bytes of a Parquet file.
     pub fn parquet(&self) -> Result<Vec<u8>, SqlError> {
         let mut frame = self.frame.clone();
@@ -186,6 +195,41 @@ impl Answer {
             what,
             hints: Vec::new(),
         })
+    }
+}
+
+fn typed(column: &Column) -> Values {
+    let found = match column.dtype() {
+        kind if kind.is_integer() => column
+            .cast(&DataType::Int64)
+            .and_then(|c| Ok(Values::Int(c.i64()?.iter().collect()))),
+        kind if kind.is_float() => column
+            .cast(&DataType::Float64)
+            .and_then(|c| Ok(Values::Float(c.f64()?.iter().collect()))),
+        DataType::Datetime(unit, _) => {
+            let scale = match unit {
+                TimeUnit::Nanoseconds => 1,
+                TimeUnit::Microseconds => 1_000,
+                TimeUnit::Milliseconds => 1_000_000,
+            };
+            column.cast(&DataType::Int64).and_then(|c| {
+                let nanos = c.i64()?.iter();
+                let nanos = nanos.map(|t| t.map(|t: i64| t.saturating_mul(scale)));
+                Ok(Values::Time(nanos.collect()))
+            })
+        }
+        _ => Ok(Values::Text(
+            (0..column.len()).map(|row| as_text(column, row)).collect(),
+        )),
+    };
+    found.unwrap_or_else(|_| Values::Text(vec![None; column.len()]))
+}
+
+fn as_text(column: &Column, row: usize) -> Option<std::sync::Arc<str>> {
+    match to_json(&column.get(row).ok()?) {
+        Value::Null => None,
+        Value::String(text) => Some(text.into()),
+        other => Some(other.to_string().into()),
     }
 }
 
@@ -257,6 +301,25 @@ mod tests {
             hypotheses: &[],
         };
         run(&source, query)
+    }
+
+    #[test]
+    fn an_answer_is_columns_again() {
+        let answer = ask("SELECT t, value, series_id, 1 AS one FROM samples").unwrap();
+        let values = answer.values();
+        let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["t", "value", "series_id", "one"]);
+        let kinds: Vec<ColumnType> = values.iter().map(|(_, v)| v.kind()).collect();
+        assert_eq!(
+            kinds,
+            [
+                ColumnType::Time,
+                ColumnType::Float,
+                ColumnType::Text,
+                ColumnType::Int
+            ]
+        );
+        assert_eq!(values[0].1.json(2), "1970-01-01T00:00:03.5Z");
     }
 
     #[test]

@@ -261,7 +261,7 @@ fn spans(snapshot: &Snapshot) -> Vec<Column> {
         time(rows, |s| Some(s.start)),
         float(rows, |s| s.duration_ms),
         float(rows, |s| s.connect_ms),
-        float(rows, |s| s.queue_ms),
+        float(rows, |s| s.queue_ms.map(crate::base::units::widen)),
         Column::Text(rows.iter().map(|s| s.peer.clone()).collect()),
         json(rows, |s| s.status.word().to_owned()),
         int(rows, |s| s.http_status.map(i64::from)),

@@ -48,6 +48,10 @@ pub struct Frame<'a> {
     pub sample_places: &'a [PathBuf],
     /// Threads for what takes longer than a frame.
     pub pool: &'a Pool,
+    /// Whether there is a step to undo.
+    pub can_undo: bool,
+    /// Whether there is one to do again.
+    pub can_redo: bool,
     /// What is wanted.
     pub requests: &'a mut Vec<Request>,
 }

@@ -41,6 +41,8 @@ pub enum Request {
     DrawerFull(bool),
     /// Change what the drawer has in hand.
     Focus(FocusEdit),
+    /// Compare these two windows, or none.
+    Compare(Option<(TimeRange, TimeRange)>),
     /// Say something of the incident.
     Note(NoteEdit),
     /// Set something for good.
@@ -92,6 +94,8 @@ pub enum FocusEdit {
     Span(Option<usize>),
     /// Open a profile.
     Profile(Option<usize>),
+    /// Compare the open profile with this one.
+    CompareProfile(Option<usize>),
     /// Pick a stack.
     Stack(Option<usize>),
     /// Open a table, with text that its rows must hold.
@@ -144,6 +148,8 @@ pub enum Setting {
     SideWidth(f32),
     /// Height of the drawer, in points.
     DrawerHeight(f32),
+    /// Take what was opened once out of the list of recent ones.
+    Forget(Vec<PathBuf>),
     /// Height of the explanation below the list of findings, in points.
     ExplainHeight(f32),
     /// Query that was run.
@@ -157,4 +163,6 @@ pub struct Export {
     pub path: PathBuf,
     /// The id of the form in `export::ALL`.
     pub form: String,
+    /// Whether a file that stands there is replaced; without, the person is asked.
+    pub is_replacing: bool,
 }

@@ -17,8 +17,20 @@ mod support;
 #[cfg(feature = "gui")]
 mod ui;
 #[cfg(feature = "gui")]
-mod ui_timeline;
+mod ui_dump;
 #[cfg(feature = "gui")]
-mod ui_window;
+mod ui_findings;
+#[cfg(feature = "gui")]
+mod ui_lanes;
 #[cfg(feature = "gui")]
 mod ui_load;
+#[cfg(feature = "gui")]
+mod ui_notes;
+#[cfg(feature = "gui")]
+mod ui_table;
+#[cfg(feature = "gui")]
+mod ui_timeline;
+#[cfg(feature = "gui")]
+mod ui_trace;
+#[cfg(feature = "gui")]
+mod ui_window;

@@ -100,6 +100,7 @@ findings-until = Until
 findings-ongoing = not over when the recording ended
 findings-copy = Copy
 findings-copied = Copied
+findings-tag = { $what } { $t }
 findings-link-sample = Sample
 findings-link-span = Trace
 findings-link-request = Request

@@ -1,1 +1,113 @@
 # trace
+trace-none = No traces were read
+trace-none-hint = Add answers of X-Ray's GetTraceSummaries and BatchGetTraces, or segment documents, to the inputs.
+trace-none-yet = Nothing of it was read so far; reading goes on.
+trace-pending = Laying the trace out…
+trace-list-pending = Listing traces…
+trace-list-filter = Filter by service, operation or id
+trace-list-all = { $n } { $n ->
+    [one] trace
+   *[other] traces
+ }
+trace-list-some = { $n } of { $all }
+trace-list-lit = Only those that the picked finding points at ({ $n })
+trace-list-no-match = No trace holds this text.
+trace-list-sort = Sort by { $column }
+trace-list-start = Start
+trace-list-entry = Entry
+trace-list-duration = Duration
+trace-list-gap = Gap
+trace-list-connect = Connect
+trace-list-spans = Spans
+trace-list-errors = Errors
+trace-list-hide = Hide the list of traces
+trace-list-show = Show the list of traces
+trace-summary-only = Only a summary was read
+trace-summary-hint = The list of traces names it; its spans are not in the recording.
+trace-unknown = This trace is not in the recording
+trace-unknown-hint = Only its id is known: neither a summary nor spans of it were read.
+trace-fetch = Its spans can be had while X-Ray keeps them (30 days):
+trace-copy-command = Copy the command
+trace-partial = The summary itself says that parts are missing.
+trace-request = Request
+trace-services = Services
+trace-close = Close the trace
+trace-details = Attributes of the picked span (Enter)
+trace-details-none = Pick a span to see its attributes.
+trace-copy-id = Copy the trace's id
+trace-copy-value = Click to copy
+trace-copied = Copied
+trace-copy-attributes = Copy all attributes
+trace-spans = { $n } { $n ->
+    [one] span
+   *[other] spans
+ }
+trace-errors = { $n } { $n ->
+    [one] error
+   *[other] errors
+ }
+trace-rows = Spans of the trace, { $n } shown
+trace-flame-name = Flame of the trace. { $picked }
+trace-col-span = Service and operation
+trace-col-duration = Duration
+trace-col-own = Self
+trace-open = in progress
+trace-error = error
+trace-inferred = inferred
+trace-inferred-hint = made up by X-Ray from the caller's record
+trace-folded = folded
+trace-missing-span = missing span { $id }
+trace-missing-hint = Its children name it as their parent, but it was not recorded: not sampled, not sent, or of another account.
+trace-gap = Gap to caller
+trace-gap-of = gap { $ms }
+trace-gap-hint = Largest time between a caller and its callee that neither accounts for. Go to it
+trace-gap-legend = Gap caller–callee
+trace-gap-before = of it before
+trace-gap-after = of it after
+trace-startup-of = start-up { $ms }
+trace-connect = Connect
+trace-queue = Queue
+trace-critical = Critical path
+trace-critical-hint = What ran last, and before it what it had waited for (CRISP, Zhang et al. 2022). Time off the path can shrink without making the trace shorter.
+trace-starts = Starts
+trace-moved = Clock moved
+trace-status = Status
+trace-http = HTTP status
+trace-peer = Peer
+trace-kind = Kind
+trace-origin = Origin
+trace-span-id = Span
+trace-parent-id = Parent
+trace-trace-id = Trace
+trace-input = Input
+trace-called-by = Called by { $who }
+trace-calls = Calls { $who }
+trace-attempts = Attempts
+trace-note-skewed = The clocks of both differ: only the whole gap holds, not where in it.
+trace-note-async = The caller did not wait for it.
+trace-note-shared = The caller's span covers other work as well; the gap says nothing of this call.
+trace-note-startup = The gap is the start-up of a Lambda function.
+trace-note-segment = The caller wrote only its whole segment: the gap also holds reading from and writing to its own client.
+trace-attributes = Attributes
+trace-attributes-none = This span carries no attributes.
+trace-attributes-search = Search attributes
+trace-attributes-no-match = No attribute holds this text.
+trace-to-timeline = Show on the timeline
+trace-to-table = Find in the table
+trace-to-table-hint = All spans with the same operation
+trace-search = Search this trace ( / )
+trace-search-count = { $at } of { $n }
+trace-search-next = Next match (Enter)
+trace-search-previous = Match before (Shift+Enter)
+trace-waterfall = Waterfall
+trace-flame = Flame
+trace-view-hint = Waterfall or flame (V)
+trace-fold-all = Fold
+trace-unfold-all = Unfold
+trace-fold-hint = Hide or show everything below the first level
+trace-zoom-all = Whole trace
+trace-zoom-hint = Show the whole trace (0). Zoom: Ctrl and wheel, W, S, double-click. Move: drag, A, D
+trace-clocks-raw = Raw clocks
+trace-clocks-corrected = Corrected
+trace-clocks-moved = { $service } { $by } ({ $n } of { $of })
+trace-clocks-hint = Callees seemed to begin before their calls or to end after them. Corrected: each is put into the middle of its call, lengths unchanged (as Jaeger does); a faint outline stands where the raw clock had it. Key: C

@@ -1,1 +1,67 @@
-# notes
+# 인시던트 타임라인과 메모
+notes-analysing = 분석이 끝나면 타임라인이 표시됩니다
+notes-add = 이벤트 추가
+notes-all = 모든 항목
+notes-minor = minor 이상
+notes-major = major 이상
+notes-critical = critical만
+notes-least = 이 심각도부터 표시
+notes-hidden = 숨긴 항목 ({ $n })
+notes-count = 항목 { $n }개
+notes-summary = 내보낼 타임라인 맨 위에 넣을 요약
+notes-list = 타임라인 항목
+notes-empty = 이 심각도의 항목이 없습니다
+notes-is-hidden = 숨김
+notes-delete = 삭제
+notes-hide = 내보내기에서 제외
+notes-restore = 다시 포함
+notes-follow = 타임라인에서 보기
+notes-first = 원래 제목: { $title }
+notes-dismissed = 제외함: { $reason }
+notes-comment = 메모: { $text }
+notes-title = 항목 제목
+notes-title-own = 무슨 일이 있었습니까
+notes-start = 시작
+notes-end = 끝 (비워 둘 수 있음)
+notes-text = 자세한 내용
+notes-save-new = 추가
+notes-save = 저장
+notes-cancel = 취소
+notes-own-words = 원래대로
+notes-unsaved = 아직 저장하지 않았습니다
+notes-wrong-title = 무슨 일이 있었는지 쓰십시오
+notes-wrong-start = 시작 시각을 읽을 수 없습니다. 14:29:10 또는 2026-11-30 14:29:10처럼 쓰십시오
+notes-wrong-end = 끝 시각을 읽을 수 없습니다. 14:29:10처럼 쓰거나 비워 두십시오
+notes-wrong-order = 끝이 시작보다 앞섭니다
+notes-preview = 내보낼 내용
+notes-form = 내보내기 형식
+notes-export = 내보내기…
+notes-binary = { $size } 크기의 이진 파일
+notes-wait = 쓰는 중…
+notes-more-lines = … 외 { $n }줄
+notes-export-early = 분석이 끝나면 내보낼 수 있습니다
+notes-export-busy = 진행 중인 작업이 너무 많습니다. 다시 시도하십시오
+notes-exported = { $path }에 내보냈습니다
+notes-export-failed = 내보내지 못했습니다: { $why }
+
+# 형식
+form-text = 텍스트
+form-md = Markdown
+form-json = JSON
+form-csv = CSV
+form-parquet = Parquet
+form-html = HTML
+
+# 실행 취소
+undo-done = 취소함: { $what }
+redo-done = 다시 실행함: { $what }
+undo-event = 이벤트
+undo-event-back = 이벤트
+undo-entry = 항목 편집
+undo-summary = 요약
+undo-pin = 고정
+undo-dismiss = 제외
+undo-verdict = 판정
+undo-comment = 메모
+undo-lanes = 레인
+undo-view = 보기

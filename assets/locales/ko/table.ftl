@@ -1,1 +1,80 @@
 # table
+table-choose = 표
+table-filter = 행 필터
+table-filter-hint = 필터: 단어, 열:단어, 열>숫자
+table-filter-help =
+    단어는 순서와 관계없이 모든 열에서 찾습니다. "두 단어"는 하나로 찾고, -단어는 해당 행을 제외합니다.
+    열:단어, 열=값, 열!=값; duration_ms>1s, status>=500, t>14:30:20
+    열이 아닌 이름은 레이블과 속성에서 찾습니다: pod:gateway
+table-clear = 필터 지우기
+table-rows = { $n }행
+table-rows-of = { $n } / { $all }행
+table-shown-only = 타임라인에 보이는 시간의 행만
+table-picked-only = 선택 { $n }건
+table-copy-csv = 보이는 행을 CSV로 복사 (최대 20,000행)
+table-copy-cell = 값 복사
+table-copy-row = 행을 CSV로 복사
+table-copied-cell = 값을 복사했습니다
+table-copied-row = 행을 CSV로 복사했습니다
+table-copied-all = { $n }행을 CSV로 복사했습니다
+table-copied-some = 처음 { $n }행을 CSV로 복사했습니다. 필터로 줄이거나, 전체는 표를 내보내십시오
+table-open = 해당 위치로 이동
+table-keep = 이 값의 행만 보기
+table-sort-none = { $column } 기준 정렬
+table-sort-up = { $column } 오름차순. 누르면 내림차순
+table-sort-down = { $column } 내림차순. 누르면 정렬 해제
+table-grid = { $table } 표, { $n ->
+   *[other] { $n }행
+}. { $row }
+table-page = { $all }행 중 { $from }~{ $to }
+table-page-back = 이전 행
+table-page-next = 다음 행
+table-loading = 행을 읽는 중 …
+table-analysing = 아직 분석 중입니다
+table-failed = 행을 만들지 못했습니다
+table-none = { $all }행 중 필터를 통과한 행이 없습니다
+table-none-shown = 타임라인에 보이는 시간의 행만 표시합니다
+table-empty = { $table }에 행이 없습니다
+table-empty-series = Prometheus 응답이 있으면 채워집니다: 쿼리 결과, 범위 선택자, remote read, 노출 형식
+table-empty-samples = Prometheus 응답이 있으면 채워집니다: 쿼리 결과, 범위 선택자, remote read, 노출 형식
+table-empty-spans = 트레이스가 있으면 채워집니다. 예: X-Ray BatchGetTraces 응답
+table-empty-requests = 액세스 로그가 있으면 채워집니다: nginx, ingress-nginx (텍스트 또는 JSON)
+table-empty-profiles = 고루틴 덤프나 pprof 프로파일이 있으면 채워집니다
+table-empty-stacks = 고루틴 덤프나 pprof 프로파일이 있으면 채워집니다
+table-empty-events = 변경 목록이 있으면 채워집니다: 시각과 제목이 있는 events.csv 또는 events.jsonl
+table-empty-log-lines = 이 버전은 아직 로그 행을 읽지 않습니다. 액세스 로그는 requests에 있습니다
+table-empty-runs = 이 버전은 아직 부하 테스트를 읽지 않습니다
+table-empty-findings = 읽은 데이터에서 특이한 점을 찾지 못했습니다
+table-empty-hypotheses = 발견 사항을 설명하는 원인이 없습니다
+table-doc-series = 시계열 하나
+table-doc-samples = 시계열의 샘플 하나
+table-doc-spans = 트레이스의 스팬 하나
+table-doc-requests = 액세스 로그 한 줄
+table-doc-profiles = 프로파일 또는 덤프 하나
+table-doc-stacks = 프로파일에서 서로 같은 스택
+table-doc-events = 발생했거나 수행된 일
+table-doc-log-lines = 로그 한 줄
+table-doc-runs = 부하 테스트 하나
+table-doc-findings = 발견 사항 하나
+table-doc-hypotheses = 가능한 원인 하나
+table-fault-column = { $name } 열이 없습니다. 텍스트로 찾으려면 따옴표로 묶으십시오
+table-fault-value = { $text } 뒤에 값이 없습니다
+table-fault-number = { $column }에는 숫자가 필요합니다: “{ $got }”
+table-fault-time = { $column }에는 14:30:20 같은 시각이 필요합니다: “{ $got }”
+table-fault-order = { $column }은(는) 텍스트입니다. < > 대신 : 또는 =를 쓰십시오
+table-fault-quote = 따옴표가 닫히지 않았습니다
+table-fault-long = 찾을 단어가 너무 깁니다
+table-sql = SQL 쿼리
+table-sql-open = 모든 테이블에 SQL로 질의
+table-sql-hint = SELECT service, COUNT(*) FROM spans GROUP BY service
+table-sql-run = 실행
+table-sql-stop = 중지
+table-sql-history = 이전 쿼리
+table-sql-no-history = 실행한 쿼리가 없습니다
+table-sql-tables = 테이블과 열
+table-sql-back = 표로 돌아가기
+table-sql-running = 쿼리 실행 중 …
+table-sql-stopped = 대기를 중단했습니다
+table-sql-stopped-why = 쿼리는 끝까지 실행될 수 있지만 결과는 무시합니다
+table-sql-failed = 쿼리에 답할 수 없습니다
+table-sql-no-rows = 결과에 행이 없습니다

@@ -1,8 +1,8 @@
 //! Who probably holds a lock (`profiles.md` §6). The runtime does not say it; frames do, most of the time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::place::Place;
+use super::place::{Place, Places};
 use crate::formats::go_dump::goroutines::OWNER_REACH;
 use crate::formats::go_dump::wait;
 use crate::model::profile::{Profile, StackGroup, WaitClass};
@@ -10,12 +10,15 @@ use crate::model::profile::{Profile, StackGroup, WaitClass};
 /// How many locks of a place are tried, the most wanted first.
 const MAX_TRIED: usize = 8;
 
+/// How many locks of a place are looked at by [`of_locks`].
+const MAX_SHOWN: usize = 64;
+
 /// How many holders that wait themselves are followed.
 const MAX_CHAIN: usize = 64;
 
 /// How the holder was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+pub enum By {
     /// One of its frames works on the very object that the waiters wait for.
     Object,
     /// One of its frames is a method of the type that takes the lock.
@@ -35,6 +38,53 @@ pub(super) struct Holder<'a> {
     pub(super) chain: Vec<u64>,
     /// Whether the chain came back to a lock that it had passed.
     pub(super) is_cycle: bool,
+}
+
+/// Who probably holds a lock of a dump, for those who show the dump.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LikelyHolder {
+    /// The lock.
+    pub lock: u64,
+    /// Its holder, as an index into the groups of the dump.
+    pub group: usize,
+    /// How it was found.
+    pub by: By,
+    /// The lock, then those passed on the way: the holder of the first one waits for the next, and so on.
+    pub chain: Vec<u64>,
+    /// Whether the chain came back to a lock that it had passed.
+    pub is_cycle: bool,
+}
+
+/// The likely holders of the locks that goroutines of a dump wait for, by lock.
+///
+/// Where the frames of a holder show the lock, each lock has its own; else the one that [`LockContention`](super::LockContention) tells for the most wanted lock of the place.
+pub fn of_locks(profile: &Profile) -> Vec<LikelyHolder> {
+    let places = Places::of(profile);
+    let mut found: BTreeMap<u64, LikelyHolder> = BTreeMap::new();
+    for place in &places.all {
+        let locks = place.most_wanted();
+        let shown = locks
+            .iter()
+            .take(MAX_SHOWN)
+            .filter_map(|(lock, _)| Some(follow(profile, *lock, by_object(profile, *lock)?)));
+        for holder in shown.chain(likely(profile, place)) {
+            let lock = holder.chain.first().copied();
+            let group = profile
+                .groups
+                .iter()
+                .position(|g| std::ptr::eq(g, holder.group));
+            if let (Some(lock), Some(group)) = (lock, group) {
+                found.entry(lock).or_insert(LikelyHolder {
+                    lock,
+                    group,
+                    by: holder.by,
+                    chain: holder.chain,
+                    is_cycle: holder.is_cycle,
+                });
+            }
+        }
+    }
+    found.into_values().collect()
 }
 
 /// Looks for the holder of one of the locks of a place, the most wanted first, and follows the chain of locks to its

@@ -1,6 +1,6 @@
 //! Goroutines that wait for one lock, from dumps: one finding for each dump and place.
 
-mod holder;
+pub mod holder;
 pub(super) mod place;
 #[cfg(test)]
 pub(super) mod tests;

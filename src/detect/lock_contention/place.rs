@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::formats::go_dump::wait;
 use crate::model::profile::{Profile, StackGroup, WaitClass};
 use crate::store::Snapshot;
+pub(in crate::detect) use crate::store::stacks::{encoding, process_key};
 
 /// Fewer waiters in all are no contention worth a word (`profiles.md` §6).
 pub(in crate::detect) const MIN_WAITING: f64 = 20.0;
@@ -144,33 +145,6 @@ impl<'a> Places<'a> {
     pub(in crate::detect) fn at(&self, user_site: &str) -> Option<&Place<'a>> {
         self.all.iter().find(|p| p.user_site == user_site)
     }
-}
-
-/// What tells processes apart: the name of the process, or, where nothing names it, the folder of the dump. Dumps that
-/// lie together without names are taken to be of one process.
-pub(in crate::detect) fn process_key<'a>(
-    snapshot: &'a Snapshot,
-    profile: &'a Profile,
-) -> (bool, &'a str) {
-    if !profile.process.is_empty() {
-        return (true, profile.process.as_ref());
-    }
-    let path = snapshot
-        .inputs
-        .get(profile.input.0 as usize)
-        .map_or("", |i| i.path.as_str());
-    (
-        false,
-        path.rsplit_once('/').map_or("", |(folder, _)| folder),
-    )
-}
-
-/// How a dump was written down: records of one moment in several encodings are one state, not three.
-pub(in crate::detect) fn encoding<'a>(snapshot: &'a Snapshot, profile: &Profile) -> &'a str {
-    snapshot
-        .inputs
-        .get(profile.input.0 as usize)
-        .map_or("", |i| i.format.as_str())
 }
 
 /// Whether a profile is a dump of goroutines.

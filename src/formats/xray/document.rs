@@ -325,7 +325,7 @@ impl<'o> Documents<'o> {
         span.start = Timestamp::from_nanos(draft.start.or(draft.end).unwrap_or(i64::MIN));
         span.duration_ms = duration_ms;
         span.connect_ms = draft.timing.connect_ms();
-        span.queue_ms = draft.timing.queue_ms();
+        span.queue_ms = draft.timing.queue_ms().map(|ms| ms as f32);
         span.peer = peer;
         span.status = status(draft, duration_ms.is_some());
         span.http_status = draft.http_status;

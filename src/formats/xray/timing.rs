@@ -12,6 +12,13 @@ use crate::formats::upstream_lists;
 /// 10¹⁴ microseconds, from 10¹⁷ nanoseconds.
 pub(super) fn epoch_nanos(digits: &str) -> Option<(i64, bool)> {
     let (mantissa, exponent) = decimal(digits.trim())?;
+    // Seconds with up to nine digits behind the point, which nearly all are: without wide numbers.
+    if let (Ok(small), Some(power)) = (i64::try_from(mantissa), 9i32.checked_add(exponent))
+        && (0..=9).contains(&power)
+        && let Some(nanos) = small.checked_mul(10i64.pow(power.unsigned_abs()))
+    {
+        return Some((nanos, false));
+    }
     let seconds = mantissa as f64 * 10f64.powi(exponent);
     let (shift, is_odd) = match seconds.abs() {
         s if s < 1e11 => (9, false),

@@ -30,6 +30,8 @@ pub(super) struct Cloud {
     pub(super) ln: Vec<f32>,
     /// Whether it failed.
     pub(super) is_error: Vec<bool>,
+    /// Indices of those that failed, in order.
+    pub(super) errors: Vec<u32>,
     rows: Vec<Row>,
     /// Rows without that time.
     pub(super) without: usize,
@@ -252,6 +254,11 @@ impl Cloud {
             ln: dots.iter().map(|d| d.1.max(floor).ln()).collect(),
             t: dots.iter().map(|d| d.0).collect(),
             ms: dots.iter().map(|d| d.1).collect(),
+            errors: (0u32..)
+                .zip(&dots)
+                .filter(|(_, d)| d.2)
+                .map(|(at, _)| at)
+                .collect(),
             is_error: dots.iter().map(|d| d.2).collect(),
             rows: dots.iter().map(|d| d.3).collect(),
             without,
@@ -268,6 +275,17 @@ impl Cloud {
         let from = self.t.partition_point(|t| *t < range.start.nanos());
         let to = self.t.partition_point(|t| *t < range.end.nanos());
         from..to.max(from)
+    }
+
+    /// The part of sorted indices that lies inside a range of dots.
+    pub(super) fn part<'a>(
+        &self,
+        indices: &'a [u32],
+        inside: &std::ops::Range<usize>,
+    ) -> &'a [u32] {
+        let from = indices.partition_point(|at| (*at as usize) < inside.start);
+        let to = indices.partition_point(|at| (*at as usize) < inside.end);
+        indices.get(from..to.max(from)).unwrap_or_default()
     }
 
     /// Where a dot leads to.

@@ -37,7 +37,12 @@ impl LaneKind for Connects {
         _query: &Query,
         _cancel: &Cancel,
     ) -> Result<Box<dyn Lane>, String> {
-        scatter::prepare(spec, incident, Measure::Connect, Style::Rungs)
+        Ok(scatter::prepare(
+            spec,
+            incident,
+            Measure::Connect,
+            Style::Rungs,
+        ))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Color32, FontId, Mesh, Pos2, Rect, pos2, vec2};
+use egui::{Color32, FontId, Mesh, Pos2, Rect, pos2, vec2};
 
 use crate::base::stats::quantile;
 use crate::base::time::{TimeRange, Timestamp};
@@ -57,6 +57,8 @@ pub(super) struct DotLane {
     is_requests: bool,
     axis: (f64, f64),
     rungs: Vec<f32>,
+    /// Indices of the dots that are far from the rest, in order.
+    far: Vec<u32>,
     mesh: MeshCache,
 }
 
@@ -73,6 +75,15 @@ impl DotLane {
             Style::Plain => Vec::new(),
             Style::Rungs => rungs(&cloud.ms),
         };
+        let far_ms = match style {
+            Style::Plain => cloud.outlier_ms,
+            Style::Rungs => SLOW_CONNECT_MS.min(cloud.outlier_ms.max(100.0)),
+        };
+        let far = (0u32..)
+            .zip(&cloud.ms)
+            .filter(|(_, ms)| **ms >= far_ms)
+            .map(|(at, _)| at)
+            .collect();
         Self {
             document,
             cloud,
@@ -80,14 +91,8 @@ impl DotLane {
             is_requests,
             axis: axis::padded_log(lo, hi),
             rungs,
+            far,
             mesh: MeshCache::default(),
-        }
-    }
-
-    fn is_far(&self, ms: f32) -> bool {
-        match self.style {
-            Style::Plain => ms > self.cloud.outlier_ms,
-            Style::Rungs => ms >= SLOW_CONNECT_MS.min(self.cloud.outlier_ms.max(100.0)),
         }
     }
 
@@ -135,35 +140,41 @@ impl DotLane {
         }
         let dim = if bright.is_empty() { 1.0 } else { 0.55 };
         let ink = tokens.series(0).gamma_multiply(dim);
-        let errors = || shown.clone().filter(|at| self.is_error(*at));
-        let goods = || shown.clone().filter(|at| !self.is_error(*at));
-        let n_errors = errors().count();
-        let n_goods = shown.len() - n_errors;
-        if n_goods > SINGLE {
+        let errors = self.cloud.part(&self.cloud.errors, &shown);
+        let goods = shown.len() - errors.len();
+        if goods > SINGLE {
             let warm = tokens.text.gamma_multiply(dim);
-            self.density(&place, canvas.rect, goods(), (ink, warm), mesh);
+            let mut cells = Cells::new(&place, canvas.rect);
+            self.count(&place, shown.clone(), &mut cells);
+            cells.draw(&place, (ink, warm), mesh);
         } else {
-            for at in goods() {
-                self.one(&place, at, n_goods <= ROUND, ink, feather, mesh);
+            for at in shown.clone().filter(|at| !self.is_error(*at)) {
+                self.one(&place, at, goods <= ROUND, ink, feather, mesh);
             }
         }
         // What is far stays visible in any crowd.
         if self.style == Style::Rungs {
-            let far = tokens
-                .series(1)
-                .gamma_multiply(if bright.is_empty() { 1.0 } else { 0.8 });
-            for at in goods().filter(|at| self.is_slow(*at)).take(SINGLE_ERRORS) {
-                mesh::diamond(mesh, self.pos(&place, at), 3.4, far, feather);
+            let strength = if bright.is_empty() { 1.0 } else { 0.8 };
+            let ink = tokens.series(1).gamma_multiply(strength);
+            let far = self.cloud.part(&self.far, &shown).iter();
+            let far = far.map(|at| *at as usize).filter(|at| !self.is_error(*at));
+            for at in far.take(SINGLE_ERRORS) {
+                mesh::diamond(mesh, self.pos(&place, at), 3.4, ink, feather);
             }
         }
-        let ink = tokens
-            .error
-            .gamma_multiply(if bright.is_empty() { 1.0 } else { 0.75 });
-        if n_errors > SINGLE_ERRORS {
-            self.density(&place, canvas.rect, errors(), (ink, tokens.text), mesh);
+        let strength = if bright.is_empty() { 1.0 } else { 0.75 };
+        let ink = tokens.error.gamma_multiply(strength);
+        if errors.len() > SINGLE_ERRORS {
+            let mut cells = Cells::new(&place, canvas.rect);
+            for at in errors {
+                let at = *at as usize;
+                let t = self.cloud.t.get(at).copied().unwrap_or(0);
+                cells.add(t, self.y(&place, at));
+            }
+            cells.draw(&place, (ink, tokens.text), mesh);
         } else {
-            for at in errors() {
-                mesh::cross(mesh, self.pos(&place, at), 2.4, ink, feather);
+            for at in errors {
+                mesh::cross(mesh, self.pos(&place, *at as usize), 2.4, ink, feather);
             }
         }
         for at in bright {
@@ -173,10 +184,6 @@ impl DotLane {
 
     fn is_error(&self, at: usize) -> bool {
         self.cloud.is_error.get(at).copied().unwrap_or(false)
-    }
-
-    fn is_slow(&self, at: usize) -> bool {
-        self.cloud.ms.get(at).is_some_and(|ms| self.is_far(*ms))
     }
 
     fn pos(&self, place: &Place, at: usize) -> Pos2 {
@@ -210,41 +217,53 @@ impl DotLane {
         }
     }
 
-    /// Counts the dots in small cells and draws each cell by how many it holds: from faint over the colour to bright, evenly in the
-    /// logarithm of the count. Cells are counted from the epoch, so that a pan moves them and changes none.
-    fn density(
-        &self,
-        place: &Place,
-        area: Rect,
-        dots: impl Iterator<Item = usize>,
-        (ink, bright): (Color32, Color32),
-        mesh: &mut Mesh,
-    ) {
-        let wide = (f64::from(CELL) / place.per_nano.max(1e-12)).max(1.0) as i64;
-        let first = place.start.div_euclid(wide);
-        let columns = (f64::from(area.width()) / f64::from(CELL)) as usize + 3;
-        let rows = (area.height() / CELL) as usize + 1;
-        let mut cells = vec![0u32; columns * rows];
-        let mut most = 1;
-        for at in dots {
-            let t = self.cloud.t.get(at).copied().unwrap_or(0);
-            let column = usize::try_from(t.div_euclid(wide) - first).unwrap_or(usize::MAX);
-            let down = (self.y(place, at) - area.top()) / CELL;
-            let row = (down.max(0.0) as usize).min(rows - 1);
-            if column < columns
-                && let Some(cell) = cells.get_mut(column * rows + row)
-            {
-                *cell += 1;
-                most = most.max(*cell);
-            }
+    /// Counts the dots that did not fail.
+    fn count(&self, place: &Place, shown: std::ops::Range<usize>, cells: &mut Cells) {
+        let values = if place.is_log {
+            &self.cloud.ln
+        } else {
+            &self.cloud.ms
+        };
+        let (Some(t), Some(v), Some(e)) = (
+            self.cloud.t.get(shown.clone()),
+            values.get(shown.clone()),
+            self.cloud.is_error.get(shown),
+        ) else {
+            return;
+        };
+        for ((t, v), _) in t.iter().zip(v).zip(e).filter(|(_, is_error)| !**is_error) {
+            cells.add(*t, place.y_ln(*v));
         }
-        let ramp = Ramp::new(most, ink, bright);
-        for (at, count) in cells.iter().enumerate().filter(|(_, n)| **n > 0) {
-            let (column, row) = (at / rows, at % rows);
-            let t = (first + column as i64).saturating_mul(wide);
-            let corner = pos2(place.x(t), area.top() + row as f32 * CELL);
-            let square = Rect::from_min_size(corner, vec2(CELL, CELL));
-            mesh::bar(mesh, square, ramp.color(*count));
+    }
+
+    /// The names of the rungs at the right; one that would lie over the last stands left of it.
+    fn rung_labels(&self, canvas: &Canvas<'_>) {
+        let place = Place::of(canvas, self.scale(canvas));
+        let font = FontId::monospace(theme::SMALL - 1.5);
+        let mut last = (f32::INFINITY, canvas.rect.right());
+        for rung in &self.rungs {
+            let y = place.y_ms(*rung);
+            let is_dns = (*rung - DNS_RUNG).abs() < 1.0;
+            let key = if is_dns {
+                "lane-rung-dns"
+            } else {
+                "lane-rung-syn"
+            };
+            let time = units::ms(f64::from(*rung));
+            let text = canvas.words.with(key, &[("time", (&time).into())]);
+            let ink = canvas.tokens.text_dim;
+            let galley = canvas.painter.layout_no_wrap(text, font.clone(), ink);
+            let is_crowded = (last.0 - y).abs() < galley.size().y;
+            let right = if is_crowded {
+                last.1 - 10.0
+            } else {
+                canvas.rect.right() - 4.0
+            };
+            let corner = pos2(right - galley.size().x, y - galley.size().y / 2.0);
+            let plate = Rect::from_min_size(corner, galley.size()).expand2(vec2(3.0, -1.0));
+            last = (y, corner.x);
+            canvas.painter.rect_filled(plate, 2.0, canvas.tokens.ground);
+            canvas.painter.galley(corner, galley, ink);
         }
     }
 
@@ -262,7 +281,7 @@ impl DotLane {
         if values.is_empty() {
             return vec![(names[0].to_owned(), "0".to_owned())];
         }
-        let errors = inside.clone().filter(|at| self.is_error(*at)).count();
+        let errors = self.cloud.part(&self.cloud.errors, &inside).len();
         let all = self.cloud.ms.get(inside.clone()).unwrap_or_default();
         let max = all.iter().copied().fold(0.0f32, f32::max);
         let mut rows = vec![
@@ -279,7 +298,7 @@ impl DotLane {
         rows.push((names[2].to_owned(), units::ms(mean)));
         rows.push((names[3].to_owned(), units::ms(f64::from(max))));
         if self.style == Style::Rungs {
-            let slow = inside.filter(|at| self.is_slow(*at)).count();
+            let slow = self.cloud.part(&self.far, &inside).len();
             rows.push((names[4].to_owned(), units::number(slow as f64)));
         }
         rows
@@ -306,6 +325,60 @@ impl DotLane {
             colour: Some(0),
             target: self.cloud.target(slowest),
         }]
+    }
+}
+
+/// How many dots stand in each small cell of the screen; each is drawn by how many it holds.
+///
+/// Columns are counted from the epoch, so that a pan moves them and changes none.
+struct Cells {
+    /// Nanoseconds of a column, and where the first one begins.
+    wide: f64,
+    start: i64,
+    top: f32,
+    rows: usize,
+    counts: Vec<u32>,
+}
+
+impl Cells {
+    fn new(place: &Place, area: Rect) -> Self {
+        let wide = (f64::from(CELL) / place.per_nano.max(1e-12))
+            .max(1.0)
+            .floor();
+        let columns = (f64::from(area.width()) / f64::from(CELL)) as usize + 3;
+        let rows = (area.height() / CELL) as usize + 1;
+        Self {
+            wide,
+            start: place
+                .start
+                .div_euclid(wide as i64)
+                .saturating_mul(wide as i64),
+            top: area.top(),
+            rows,
+            counts: vec![0; columns * rows],
+        }
+    }
+
+    fn add(&mut self, t: i64, y: f32) {
+        let column = (t.saturating_sub(self.start) as f64 / self.wide) as usize;
+        let row = (((y - self.top) / CELL) as usize).min(self.rows - 1);
+        if let Some(count) = self.counts.get_mut(column * self.rows + row) {
+            *count += 1;
+        }
+    }
+
+    fn draw(&self, place: &Place, (ink, bright): (Color32, Color32), mesh: &mut Mesh) {
+        let most = self.counts.iter().copied().max().unwrap_or(1);
+        let ramp = Ramp::new(most, ink, bright);
+        for (at, count) in self.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
+            let (column, row) = (at / self.rows, at % self.rows);
+            let t = self
+                .start
+                .saturating_add((column as f64 * self.wide) as i64);
+            let corner = pos2(place.x(t), self.top + row as f32 * CELL);
+            let square = Rect::from_min_size(corner, vec2(CELL, CELL));
+            mesh::bar(mesh, square, ramp.color(*count));
+        }
     }
 }
 
@@ -430,7 +503,7 @@ impl Lane for DotLane {
         };
         let number = units::number(n as f64);
         let mut parts = vec![words.with(key, &[("n", (&number).into())])];
-        let errors = self.cloud.is_error.iter().filter(|e| **e).count();
+        let errors = self.cloud.errors.len();
         if errors > 0 {
             let number = units::number(errors as f64);
             parts.push(words.with("lane-note-errors", &[("n", (&number).into())]));
@@ -455,23 +528,7 @@ impl Lane for DotLane {
         let extra = mesh::digest(bright.iter().map(|at| *at as u64));
         self.mesh
             .paint(canvas, extra, |mesh| self.build(canvas, &bright, mesh));
-        let place = Place::of(canvas, self.scale(canvas));
-        let font = FontId::monospace(theme::SMALL - 1.5);
-        for rung in &self.rungs {
-            let y = place.y_ms(*rung);
-            let at = pos2(canvas.rect.right() - 4.0, y - 1.0);
-            let key = if (*rung - DNS_RUNG).abs() < 1.0 {
-                "lane-rung-dns"
-            } else {
-                "lane-rung-syn"
-            };
-            let time = units::ms(f64::from(*rung));
-            let text = canvas.words.with(key, &[("time", (&time).into())]);
-            let ink = canvas.tokens.text_dim;
-            canvas
-                .painter
-                .text(at, Align2::RIGHT_BOTTOM, text, font.clone(), ink);
-        }
+        self.rung_labels(canvas);
     }
 
     fn read(&self, t: Timestamp) -> Vec<Reading> {
@@ -513,17 +570,9 @@ impl Lane for DotLane {
     }
 
     fn outlier(&self, from: Timestamp, is_forward: bool) -> Option<Timestamp> {
-        let is_far = |at: &usize| self.is_slow(*at);
-        let found = if is_forward {
-            let start = self.cloud.t.partition_point(|t| *t <= from.nanos());
-            (start..self.cloud.len()).find(is_far)
-        } else {
-            let end = self.cloud.t.partition_point(|t| *t < from.nanos());
-            (0..end).rev().find(is_far)
-        };
-        found
-            .and_then(|at| self.cloud.t.get(at))
-            .map(|t| Timestamp::from_nanos(*t))
+        let far = self.far.iter();
+        let places = far.filter_map(|at| self.cloud.t.get(*at as usize).copied());
+        axis::next_in(places, from.nanos(), is_forward).map(Timestamp::from_nanos)
     }
 
     fn twin(&self) -> Option<Twin> {
@@ -567,6 +616,37 @@ mod tests {
             [1_000.0, 3_000.0, 5_000.0]
         );
         assert_eq!(rungs(&[4_400.0]), [1_000.0, 3_000.0], "no DNS timer");
+    }
+
+    #[test]
+    fn every_dot_is_counted_once_where_it_stands() {
+        let place = Place {
+            left: 0.0,
+            start: 1_003,
+            per_nano: 0.1,
+            bottom: 50.0,
+            is_log: false,
+            base: 0.0,
+            per_unit: 1.0,
+        };
+        let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(100.0, 50.0));
+        let mut cells = Cells::new(&place, area);
+        for k in 0..1_000 {
+            cells.add(1_003 + k, 20.0);
+        }
+        assert_eq!(cells.counts.iter().sum::<u32>(), 1_000);
+        let rows: std::collections::BTreeSet<usize> = (0..cells.counts.len())
+            .filter(|at| cells.counts[*at] > 0)
+            .map(|at| at % cells.rows)
+            .collect();
+        assert_eq!(rows.into_iter().collect::<Vec<_>>(), [10]);
+        // The same dots, a little further: the cells have moved with them.
+        let moved = Place {
+            start: 1_010,
+            ..place
+        };
+        let again = Cells::new(&moved, area);
+        assert_eq!((again.start - cells.start) % 20, 0);
     }
 
     #[test]

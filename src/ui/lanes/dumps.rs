@@ -233,7 +233,7 @@ impl Lane for DumpLane {
             .iter()
             .map(|m| u64::from(Self::is_bright(m, canvas)));
         self.mesh.paint(canvas, mesh::digest(bright), |mesh| {
-            self.build(canvas, mesh)
+            self.build(canvas, mesh);
         });
         let font = FontId::proportional(theme::SMALL - 1.0);
         let numbers = FontId::monospace(theme::SMALL - 1.5);

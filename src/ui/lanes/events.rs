@@ -197,10 +197,12 @@ impl EventLane {
         }
     }
 
-    fn build(&self, canvas: &Canvas<'_>, mesh: &mut Mesh) {
+    /// `labels` say in which row a mark has its head: its line begins there, so that it crosses no label above.
+    fn build(&self, canvas: &Canvas<'_>, labels: &[Label], mesh: &mut Mesh) {
         let feather = 1.0 / canvas.painter.ctx().pixels_per_point();
         let area = canvas.rect;
-        for mark in self.marks.get(self.shown(canvas)).unwrap_or_default() {
+        let shown = self.shown(canvas).end;
+        for (at, mark) in self.marks.iter().enumerate().take(shown) {
             let x = canvas.x(mark.t);
             let ink = Self::color(mark.what, canvas);
             if let Some(end) = mark.end {
@@ -217,7 +219,21 @@ impl EventLane {
                 continue;
             }
             let is_bright = Self::is_bright(mark, canvas);
-            let ends = [pos2(x, area.top()), pos2(x, area.bottom())];
+            let before = labels.partition_point(|l| l.at <= at);
+            let label = before.checked_sub(1).and_then(|l| labels.get(l));
+            let row = label.filter(|l| at < l.at + l.count).map_or(0, |l| l.row);
+            let head = pos2(x, label_y(canvas, row));
+            // Nor a label below, of a mark further left.
+            let is_crossing = labels.iter().any(|l| {
+                let from = self.marks.get(l.at).map_or(0.0, |m| canvas.x(m.t));
+                l.row > row && (from..=from + 9.0 + l.room).contains(&x)
+            });
+            let foot = if is_crossing {
+                label_y(canvas, row) + PITCH / 2.0
+            } else {
+                area.bottom()
+            };
+            let ends = [head, pos2(x, foot)];
             let width = if is_bright { 2.0 } else { 1.0 };
             mesh::line(
                 mesh,
@@ -226,7 +242,6 @@ impl EventLane {
                 ink.gamma_multiply(if is_bright { 1.0 } else { 0.55 }),
                 feather,
             );
-            let head = pos2(x, area.top() + 6.0);
             match mark.what {
                 What::Change => mesh::diamond(mesh, head, 4.5, ink, feather),
                 What::Alert => mesh::triangle(mesh, head, 4.8, ink, feather),
@@ -239,7 +254,7 @@ impl EventLane {
         }
     }
 
-    /// Which labels are written where. Alerts and bright ones go first; a label may use the room up to the next one of its row.
+    /// Which labels are written where, from the left; a label may use the room up to the next mark that would want its row.
     fn labels(&self, canvas: &Canvas<'_>) -> Vec<Label> {
         let area = canvas.rect;
         let shown: Vec<usize> = self
@@ -274,9 +289,9 @@ impl EventLane {
                 .get(k + ROWS)
                 .and_then(|(n, _)| xs.get(*n))
                 .copied()
-                .unwrap_or(area.right() + LONGEST);
+                .unwrap_or_else(|| area.right() + LONGEST);
             let room = width
-                .min((next - x - 14.0).max(SHORTEST))
+                .min((next - x - 24.0).max(SHORTEST))
                 .min(area.right() - x - 8.0);
             if let Some(slot) = free_from.get_mut(row) {
                 *slot = x + 9.0 + room + 14.0;
@@ -337,10 +352,11 @@ impl Lane for EventLane {
             .marks
             .iter()
             .map(|m| u64::from(Self::is_bright(m, canvas)));
+        let labels = self.labels(canvas);
         self.mesh.paint(canvas, mesh::digest(bright), |mesh| {
-            self.build(canvas, mesh)
+            self.build(canvas, &labels, mesh);
         });
-        for label in self.labels(canvas) {
+        for label in labels {
             let Some(mark) = self.marks.get(label.at) else {
                 continue;
             };
@@ -363,11 +379,6 @@ impl Lane for EventLane {
                 canvas.painter.galley(at, galley, faint);
             }
             if room >= 12.0 {
-                let (painter, tokens) = (canvas.painter, canvas.tokens);
-                let used = text_width(canvas, &mark.title).min(room);
-                let back =
-                    egui::Rect::from_min_size(pos2(x - 2.0, y - 7.0), egui::vec2(used + 2.0, 14.0));
-                painter.rect_filled(back, 2.0, tokens.ground.gamma_multiply(0.75));
                 elided(canvas, pos2(x, y), &mark.title, room, font(), ink);
             }
         }
@@ -413,7 +424,7 @@ impl Lane for EventLane {
             } else {
                 "lane-event-before"
             };
-            reading.name = words.text(key).to_owned();
+            words.text(key).clone_into(&mut reading.name);
         }
         readings
     }

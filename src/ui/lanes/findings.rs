@@ -213,7 +213,7 @@ impl FindingLane {
         let left = canvas.x(bar.start);
         let right = bar
             .end
-            .map_or(canvas.rect.right() + 1.0, |end| canvas.x(end))
+            .map_or_else(|| canvas.rect.right() + 1.0, |end| canvas.x(end))
             .max(left + 4.0);
         if right < canvas.rect.left() || left > canvas.rect.right() {
             return None;
@@ -276,23 +276,24 @@ impl FindingLane {
                 }
                 None => mesh::bar(mesh, r, fill),
             }
-            // The onset is an edge in full colour; each further finding of the bar has a tick.
+            // The onset is an edge in full colour; each further finding of the bar has a notch.
             for member in &bar.members {
                 if let Some(f) = self.finding(*member) {
                     let x = canvas.x(f.start.nanos());
-                    let wide = if f.start.nanos() == bar.start {
-                        2.5
+                    let is_first = f.start.nanos() == bar.start;
+                    let (wide, top) = if is_first {
+                        (2.5, r.top())
                     } else {
-                        1.2
+                        (1.5, r.bottom() - 2.5)
                     };
-                    let edge = Rect::from_min_max(pos2(x, r.top()), pos2(x + wide, r.bottom()));
+                    let edge = Rect::from_min_max(pos2(x, top), pos2(x + wide, r.bottom()));
                     mesh::bar(mesh, edge, ink);
                 }
             }
             if is_bright {
                 let y = [r.top(), r.bottom()];
                 for y in y {
-                    let to = drawn.fade_from.unwrap_or(r.right());
+                    let to = drawn.fade_from.unwrap_or_else(|| r.right());
                     let ends = [pos2(r.left(), y), pos2(to, y)];
                     mesh::line(mesh, &ends, 1.0, ink, feather);
                 }
@@ -437,7 +438,7 @@ impl Lane for FindingLane {
             .iter()
             .map(|id| mesh::digest_text(id));
         self.mesh.paint(canvas, mesh::digest(bright), |mesh| {
-            self.build(canvas, mesh)
+            self.build(canvas, mesh);
         });
         self.titles(canvas);
         if self.bars.is_empty() {
@@ -479,7 +480,7 @@ impl Lane for FindingLane {
         let mut readings = self.read(t);
         for reading in &mut readings {
             let key = format!("lane-severity-{}", reading.name);
-            reading.name = words.text(&key).to_owned();
+            words.text(&key).clone_into(&mut reading.name);
         }
         readings
     }

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use egui::{Align2, FontId, Mesh, Pos2, Rect, pos2, vec2};
 
-use crate::base::text::shorten;
 use crate::base::time::{TimeRange, Timestamp};
 use crate::base::units;
 use crate::engine::cancel::Cancel;
@@ -218,6 +217,17 @@ fn name(series: &Series, short: String) -> String {
     }
 }
 
+/// A long name without its middle: what tells targets apart mostly stands at the end.
+fn middle(name: &str) -> String {
+    let all = name.chars().count();
+    if all <= NAME {
+        return name.to_owned();
+    }
+    let head: String = name.chars().take(NAME / 2).collect();
+    let tail: String = name.chars().skip(all - NAME / 2).collect();
+    format!("{head}…{tail}")
+}
+
 /// Whether a gap is one of the target: it names the most specific entity, and of several jobs the right one.
 fn is_about(gap: &Finding, own: &[String]) -> bool {
     let job = own.iter().find(|id| id.starts_with("job:"));
@@ -366,7 +376,7 @@ impl HealthLane {
                 left + size.x + 8.0
             };
             let is_well = row.lost_nanos() == 0;
-            let mut free = plate(canvas.rect.left() + 3.0, shorten(&row.name, NAME), is_well);
+            let mut free = plate(canvas.rect.left() + 3.0, middle(&row.name), is_well);
             for s in row.stretches.iter().filter(|s| s.state != State::Up) {
                 let Some(rect) = Self::rect(canvas, at, s) else {
                     continue;
@@ -575,6 +585,13 @@ mod tests {
                 (90, 105, State::Up),
             ]
         );
+    }
+
+    #[test]
+    fn long_names_keep_what_tells_them_apart() {
+        let name = format!("{}-aaa:80", "x".repeat(80));
+        assert!(middle(&name).ends_with("-aaa:80") && middle(&name).chars().count() <= NAME + 1);
+        assert_eq!(middle("short"), "short");
     }
 
     #[test]

@@ -89,51 +89,60 @@ fn next(mesh: &Mesh) -> u32 {
     u32::try_from(mesh.vertices.len()).unwrap_or(u32::MAX)
 }
 
-/// A line through points with a soft rim: four vertices a point. `feather` is one pixel in points.
+/// A line through points with a soft rim: four vertices a point, eight where it turns sharply. `feather` is one pixel in points.
 pub(super) fn line(mesh: &mut Mesh, points: &[Pos2], width: f32, color: Color32, feather: f32) {
     if points.len() < 2 {
         return;
     }
     let half = (width - feather).max(0.0) / 2.0;
     let outer = half + feather;
-    let first = next(mesh);
     mesh.vertices.reserve(points.len() * 4);
     mesh.indices.reserve(points.len() * 18);
+    let mut across = |point: Pos2, side: Vec2| {
+        let first = next(mesh);
+        vertex(mesh, point - side * outer, Color32::TRANSPARENT);
+        vertex(mesh, point - side * half, color);
+        vertex(mesh, point + side * half, color);
+        vertex(mesh, point + side * outer, Color32::TRANSPARENT);
+        first
+    };
+    let mut rungs: Vec<(u32, u32)> = Vec::with_capacity(points.len());
     for (at, point) in points.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|b| points.get(b));
-        let side = normal(before, *point, points.get(at + 1));
-        vertex(mesh, *point - side * outer, Color32::TRANSPARENT);
-        vertex(mesh, *point - side * half, color);
-        vertex(mesh, *point + side * half, color);
-        vertex(mesh, *point + side * outer, Color32::TRANSPARENT);
+        let (arriving, leaving) = sides(before, *point, points.get(at + 1));
+        let first = across(*point, arriving);
+        let second = if arriving == leaving {
+            first
+        } else {
+            across(*point, leaving)
+        };
+        rungs.push((first, second));
     }
-    let points = u32::try_from(points.len()).unwrap_or(0);
-    for at in 0..points - 1 {
-        let (a, b) = (first + at * 4, first + at * 4 + 4);
-        for k in 0..3 {
-            mesh.add_triangle(a + k, a + k + 1, b + k);
-            mesh.add_triangle(b + k, a + k + 1, b + k + 1);
+    for pair in rungs.windows(2) {
+        if let [(_, a), (b, _)] = pair {
+            for k in 0..3 {
+                mesh.add_triangle(a + k, a + k + 1, b + k);
+                mesh.add_triangle(b + k, a + k + 1, b + k + 1);
+            }
         }
     }
 }
 
-/// Across the line at a point: the mean of both sides, as long as keeps the width at a bend, within limits.
-fn normal(before: Option<&Pos2>, here: Pos2, after: Option<&Pos2>) -> Vec2 {
+/// Across the line where it arrives at a point and where it leaves it: at a slight bend one direction for both, as long as keeps the
+/// width; at a sharp one each has its own, else a spike would be thin on its way up.
+fn sides(before: Option<&Pos2>, here: Pos2, after: Option<&Pos2>) -> (Vec2, Vec2) {
     let across = |from: Pos2, to: Pos2| (to - from).normalized().rot90();
     let left = before.map(|b| across(*b, here));
     let right = after.map(|a| across(here, *a));
     match (left, right) {
-        (Some(l), Some(r)) => {
+        (Some(l), Some(r)) if l.dot(r) > 0.3 => {
             let mean = (l + r).normalized();
-            let cos = mean.dot(l);
-            if mean == Vec2::ZERO {
-                l
-            } else {
-                mean / cos.max(0.5)
-            }
+            let side = mean / mean.dot(l).max(0.5);
+            (side, side)
         }
-        (Some(one), None) | (None, Some(one)) => one,
-        (None, None) => Vec2::Y,
+        (Some(l), Some(r)) => (l, r),
+        (Some(one), None) | (None, Some(one)) => (one, one),
+        (None, None) => (Vec2::Y, Vec2::Y),
     }
 }
 
@@ -262,7 +271,9 @@ mod tests {
     #[test]
     fn lines_have_four_vertices_a_point_and_bands_two() {
         let mut mesh = Mesh::default();
-        let points: Vec<Pos2> = (0..10).map(|i| pos2(i as f32, (i % 3) as f32)).collect();
+        let points: Vec<Pos2> = (0..10)
+            .map(|i| pos2(i as f32, (i % 3) as f32 * 0.1))
+            .collect();
         line(&mut mesh, &points, LINE, ACCENT, 1.0);
         assert_eq!(mesh.vertices.len(), 40);
         assert!(mesh.is_valid() && is_finite(&mesh));
@@ -271,6 +282,18 @@ mod tests {
         assert_eq!(mesh.vertices.len(), 20);
         assert_eq!(mesh.indices.len(), 9 * 6);
         assert!(mesh.is_valid());
+    }
+
+    #[test]
+    fn a_spike_is_as_wide_on_its_way_as_a_flat_line() {
+        let mut mesh = Mesh::default();
+        let spike = [pos2(0.0, 100.0), pos2(4.0, 0.0), pos2(8.0, 100.0)];
+        line(&mut mesh, &spike, 2.0, ACCENT, 1.0);
+        // The tip has two rungs, each across its own side.
+        assert_eq!(mesh.vertices.len(), 16);
+        let across = mesh.vertices[5].pos - mesh.vertices[6].pos;
+        let along = (spike[1] - spike[0]).normalized();
+        assert!((across.length() - 1.0).abs() < 1e-3 && across.dot(along).abs() < 1e-3);
     }
 
     #[test]

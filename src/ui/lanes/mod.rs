@@ -63,7 +63,7 @@ pub struct Query {
 }
 
 /// A lane that could be added, and how much it matters.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// What to add.
     pub spec: LaneSpec,
@@ -125,7 +125,7 @@ pub struct ValueAxis {
 }
 
 /// What a lane says at one instant, for the cursor.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     /// What (a series' labels, a service).
     pub name: String,
@@ -197,5 +197,23 @@ pub trait Lane: Send + Sync + Debug {
     /// The same in words. What a window calls.
     fn measure_in(&self, range: TimeRange, _words: &Words) -> Vec<(String, String)> {
         self.measure(range)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::settings::Lang;
+
+    #[test]
+    fn every_kind_has_its_word_and_an_id_of_its_own() {
+        for lang in Lang::ALL {
+            let words = Words::new(lang);
+            for kind in ALL {
+                assert!(words.has(&format!("lane-{}", kind.id())), "{}", kind.id());
+                assert!(kind.height() >= 24);
+                assert_eq!(by_id(kind.id()).map(|k| k.id()), Some(kind.id()));
+            }
+        }
     }
 }

@@ -56,10 +56,10 @@ impl Plan {
     fn make(incident: &Incident) -> Self {
         let mut draft = Draft::new(incident);
         let ranked = in_order(incident);
+        draft.suspects(&ranked);
         for finding in &ranked {
             draft.show(finding);
         }
-        draft.suspects(&ranked);
         if ranked.is_empty() {
             draft.guess();
         }
@@ -341,13 +341,16 @@ impl<'a> Draft<'a> {
         // What is one of its kind has its place; the lines of metrics take what is left.
         let others = bands.len() + connects.len() + dots.len() + dumps.len() + states.len();
         let lines = lines.into_iter().take(room.saturating_sub(others).max(1));
+        // A second cloud of dots says less than the counters do.
+        let (dots, more_dots) = dots.split_at(dots.len().min(1));
         let all = states
             .into_iter()
             .chain(bands)
             .chain(connects)
-            .chain(dots)
+            .chain(dots.to_vec())
             .chain(dumps)
-            .chain(lines);
+            .chain(lines)
+            .chain(more_dots.to_vec());
         specs.extend(all.take(room));
         specs
     }

@@ -38,7 +38,7 @@ impl LaneKind for Scatter {
         _query: &Query,
         _cancel: &Cancel,
     ) -> Result<Box<dyn Lane>, String> {
-        prepare(spec, incident, Measure::Duration, Style::Plain)
+        Ok(prepare(spec, incident, Measure::Duration, Style::Plain))
     }
 }
 
@@ -71,19 +71,19 @@ pub(super) fn prepare(
     incident: &Incident,
     measure: Measure,
     style: Style,
-) -> Result<Box<dyn Lane>, String> {
+) -> Box<dyn Lane> {
     let Some(group) = Group::parse(&spec.key) else {
-        return Ok(empty::lane(&spec.key));
+        return empty::lane(&spec.key);
     };
     let cloud = cloud::of(incident, &group, measure);
     if cloud.len() == 0 {
-        return Ok(empty::lane(group.title()));
+        return empty::lane(group.title());
     }
     let is_requests = matches!(group, Group::Requests { .. });
-    Ok(Box::new(DotLane::new(
+    Box::new(DotLane::new(
         Arc::clone(&incident.document),
         cloud,
         style,
         is_requests,
-    )))
+    ))
 }

@@ -171,7 +171,7 @@ fn starts(snapshot: &Snapshot) -> Vec<Bar> {
                 || series.selector(),
                 |id| {
                     id.split_once(':')
-                        .map_or(id.clone(), |(_, name)| name.to_owned())
+                        .map_or_else(|| id.clone(), |(_, name)| name.to_owned())
                 },
             );
             let bar = Bar {
@@ -305,7 +305,7 @@ impl Lane for StateLane {
             .iter()
             .map(|b| u64::from(Self::is_bright(b, canvas)));
         self.mesh.paint(canvas, mesh::digest(bright), |mesh| {
-            self.build(canvas, mesh)
+            self.build(canvas, mesh);
         });
         let font = FontId::proportional(theme::SMALL - 0.5);
         for at in 0..self.bars.len() {

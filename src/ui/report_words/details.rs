@@ -217,7 +217,7 @@ fn text_value(words: &Words, name: &str, text: &str) -> String {
 }
 
 /// A function without the folders of its package.
-fn short(function: &str) -> &str {
+pub(super) fn short(function: &str) -> &str {
     let plain = function.split_once('[').map_or(function, |(name, _)| name);
     let from = plain.rfind('/').map_or(0, |at| at + 1);
     function.get(from..).unwrap_or(function)

@@ -7,6 +7,7 @@
 //! pattern.
 
 mod details;
+mod josa;
 mod phrases;
 mod titles;
 
@@ -192,7 +193,11 @@ fn filled(words: &Words, key: &str, args: &BTreeMap<String, String>) -> String {
         .iter()
         .map(|(name, text)| (name.as_str(), Arg::Text(text)))
         .collect();
-    words.with(key, &args)
+    let text = words.with(key, &args);
+    match words.lang() {
+        Lang::Ko => josa::chosen(&text),
+        Lang::En => text,
+    }
 }
 
 #[cfg(test)]

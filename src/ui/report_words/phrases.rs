@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use crate::session::settings::Lang;
+use crate::ui::report_words::details::short;
 use crate::ui::report_words::filled;
 use crate::ui::words::Words;
 
@@ -161,7 +162,15 @@ fn within(
         }
         let args: BTreeMap<String, String> = found
             .into_iter()
-            .map(|(name, argument)| (name.to_owned(), say(argument)))
+            .map(|(name, argument)| {
+                // The folders of its package say less than they take room; the original has them.
+                let argument = if name == "site" {
+                    short(argument)
+                } else {
+                    argument
+                };
+                (name.to_owned(), say(argument))
+            })
             .collect();
         Some(filled(words, &phrase.key, &args))
     })

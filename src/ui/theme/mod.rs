@@ -67,6 +67,12 @@ pub struct Tokens {
     pub series: [Color32; 8],
     /// Of everything beyond the last series colour.
     pub others: Color32,
+    /// Less in the second of two things that are compared. Text can be read on it.
+    pub diff_less: Color32,
+    /// More in the second of two things that are compared. Text can be read on it.
+    pub diff_more: Color32,
+    /// Equal in both. Text can be read on it.
+    pub diff_same: Color32,
 }
 
 /// Space between things that belong together, in points.
@@ -121,6 +127,24 @@ impl Tokens {
     /// The colour of the series at that place in its lane.
     pub fn series(&self, at: usize) -> Color32 {
         self.series.get(at).copied().unwrap_or(self.others)
+    }
+
+    /// From −1 (all less) over 0 (equal) to 1 (all more).
+    pub fn diff(&self, lean: f32) -> Color32 {
+        let end = if lean < 0.0 {
+            self.diff_less
+        } else {
+            self.diff_more
+        };
+        self.diff_same.lerp_to_gamma(end, lean.abs().min(1.0))
+    }
+
+    /// A quiet fill of one kind of many: the hue of a series on the ground, so that text can be read on it.
+    pub fn fill(&self, at: usize) -> Color32 {
+        // The last of the series is a grey, which is for what has no kind of its own.
+        let hues = self.series.split_last().map_or(&[][..], |(_, hues)| hues);
+        let hue = hues.get(at % hues.len().max(1)).unwrap_or(&self.others);
+        self.panel.lerp_to_gamma(*hue, 0.3)
     }
 
     /// Whether the ground is dark.
@@ -239,6 +263,9 @@ fn dark() -> Tokens {
             rgb(0xb9_c9db),
         ],
         others: rgb(0x6a_7482),
+        diff_less: rgb(0x1f_6b9e),
+        diff_more: rgb(0xa8_4a16),
+        diff_same: rgb(0x34_3c47),
     }
 }
 
@@ -282,6 +309,9 @@ fn light() -> Tokens {
             rgb(0x65_7a9c),
         ],
         others: rgb(0x8b_95a1),
+        diff_less: rgb(0x4f_94c9),
+        diff_more: rgb(0xd3_7a45),
+        diff_same: rgb(0xdd_e2e8),
     }
 }
 
@@ -325,6 +355,9 @@ fn contrast() -> Tokens {
             rgb(0xe9_f2f8),
         ],
         others: rgb(0xa0_a0a0),
+        diff_less: rgb(0x10_6cb0),
+        diff_more: rgb(0xb0_4e10),
+        diff_same: rgb(0x3a_3a3a),
     }
 }
 

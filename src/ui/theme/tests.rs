@@ -157,3 +157,32 @@ fn colours_are_told_apart_by_every_eye() {
         }
     }
 }
+
+#[test]
+fn a_difference_is_told_apart_by_every_eye_and_carries_text() {
+    for theme in Theme::ALL {
+        let t = Tokens::of(theme);
+        for eye in [NORMAL, PROTAN, DEUTAN, TRITAN] {
+            for (a, b) in [
+                (t.diff_less, t.diff_more),
+                (t.diff_less, t.diff_same),
+                (t.diff_more, t.diff_same),
+                (t.diff(-0.5), t.diff(0.5)),
+            ] {
+                let d = distance(a, b, &eye);
+                assert!(d >= 8.0, "{theme:?} {a:?} and {b:?}: {d:.1}");
+            }
+        }
+        for lean in [-1.0, -0.6, -0.2, 0.0, 0.2, 0.6, 1.0] {
+            let ratio = ratio(t.text, t.diff(lean));
+            assert!(ratio >= 4.5, "{theme:?} text at {lean}: {ratio:.2}");
+        }
+        for end in [t.diff_less, t.diff_more] {
+            assert!(ratio(end, t.ground) >= 3.0, "{theme:?} {end:?}");
+        }
+        for at in 0..t.series.len() {
+            let ratio = ratio(t.text, t.fill(at));
+            assert!(ratio >= 4.5, "{theme:?} text on fill {at}: {ratio:.2}");
+        }
+    }
+}

@@ -19,7 +19,7 @@ const DIM: f32 = 0.4;
 /// A lane of this height has room for the names of its lines.
 const LEGEND_FROM: f32 = 44.0;
 /// Longest name in it, in characters.
-const LEGEND_NAME: usize = 28;
+const LEGEND_NAME: usize = 34;
 /// How near the pointer must be to a line, in points.
 const NEAR: f32 = 10.0;
 
@@ -163,7 +163,12 @@ fn draw_line(line: &Line, nodes: &[Node], place: &Place, pen: &Pen, area: Rect, 
     let axis = (place.scale.min, place.scale.max);
     let y = |value: f64| place.y(line.placed(value, axis));
     let mut stretch: Vec<Spot> = Vec::with_capacity(nodes.len());
-    let mut is_strip = false;
+    let loose = if line.curve.is_held {
+        Shape::Steps
+    } else {
+        Shape::Line
+    };
+    let mut shape = loose;
     let mut group = i64::MIN;
     let mut end_of_hold = None;
     for node in nodes {
@@ -172,15 +177,8 @@ fn draw_line(line: &Line, nodes: &[Node], place: &Place, pen: &Pen, area: Rect, 
             beyond(node.beyond, x, area, pen, mesh);
         }
         if !node.is_joined {
-            flush(
-                &mut stretch,
-                is_strip,
-                line.curve.is_held,
-                end_of_hold,
-                pen,
-                mesh,
-            );
-            is_strip = false;
+            flush(&mut stretch, shape, end_of_hold, pen, mesh);
+            shape = loose;
             group = i64::MIN;
         }
         end_of_hold = None;
@@ -192,7 +190,9 @@ fn draw_line(line: &Line, nodes: &[Node], place: &Place, pen: &Pen, area: Rect, 
             top: y(node.hi),
             bottom: y(node.lo),
         };
-        is_strip |= !node.is_sample;
+        if !node.is_sample {
+            shape = Shape::Strip;
+        }
         let this = node
             .t
             .div_euclid(pen.step.saturating_mul(pen.columns_merged));
@@ -213,20 +213,23 @@ fn draw_line(line: &Line, nodes: &[Node], place: &Place, pen: &Pen, area: Rect, 
             end_of_hold = Some(place.x(node.t.saturating_add(hold as i64)));
         }
     }
-    flush(
-        &mut stretch,
-        is_strip,
-        line.curve.is_held,
-        end_of_hold,
-        pen,
-        mesh,
-    );
+    flush(&mut stretch, shape, end_of_hold, pen, mesh);
+}
+
+/// How a stretch hangs together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Single samples, joined straight.
+    Line,
+    /// Single samples, each held until the next.
+    Steps,
+    /// Columns of many samples.
+    Strip,
 }
 
 fn flush(
     stretch: &mut Vec<Spot>,
-    is_strip: bool,
-    is_held: bool,
+    shape: Shape,
     end_of_hold: Option<f32>,
     pen: &Pen,
     mesh: &mut Mesh,
@@ -234,7 +237,7 @@ fn flush(
     let half = pen.width / 2.0;
     match stretch.as_slice() {
         [] => {}
-        [one] if !(is_held && end_of_hold.is_some()) => {
+        [one] if end_of_hold.is_none() => {
             let middle = f32::midpoint(one.top, one.bottom);
             if one.bottom - one.top < 2.0 {
                 mesh::dot(
@@ -252,11 +255,11 @@ fn flush(
                 mesh::bar(mesh, rect, pen.color);
             }
         }
-        spots if is_strip => {
+        spots if shape == Shape::Strip => {
             let edge = |s: &Spot| (s.x, s.top - half, s.bottom + half);
             mesh::band(mesh, spots.iter().map(edge), pen.color);
         }
-        spots if is_held => {
+        spots if shape == Shape::Steps => {
             let mut points: Vec<Pos2> = Vec::with_capacity(spots.len() * 2 + 1);
             for spot in spots {
                 if let Some(last) = points.last().copied() {
@@ -396,7 +399,7 @@ fn legend(lane: &MetricLane, canvas: &Canvas<'_>, bright: &[bool]) {
             break;
         }
         let back = Rect::from_min_size(pos2(x - 2.0, y - 7.0), vec2(wide + 4.0, 14.0));
-        let ground = canvas.tokens.ground.gamma_multiply(0.7);
+        let ground = canvas.tokens.ground.gamma_multiply(0.55);
         canvas.painter.rect_filled(back, 2.0, ground);
         let swatch = Rect::from_min_size(pos2(x, y - 1.0), vec2(9.0, 2.5));
         canvas

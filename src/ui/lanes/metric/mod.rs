@@ -118,11 +118,27 @@ fn offer(snapshot: &Snapshot, spec: LaneSpec) -> Offer {
         .flatten()
         .collect();
     Offer {
-        title: spec.key.clone(),
+        title: title(&spec.key),
         entities: entities.into_iter().take(32).cloned().collect(),
         spec,
         opening_rank: None,
     }
+}
+
+/// The metric and the values of its labels: `process_memory_bytes resident`.
+fn title(selector: &str) -> String {
+    let Some((metric, labels)) = selector.strip_suffix('}').and_then(|s| s.split_once('{')) else {
+        return selector.to_owned();
+    };
+    let values: Vec<&str> = labels
+        .split("\",")
+        .filter_map(|pair| pair.split_once("=\""))
+        .map(|(_, value)| value.trim_end_matches('"'))
+        .collect();
+    if metric.is_empty() || values.is_empty() || metric.contains('(') {
+        return selector.to_owned();
+    }
+    format!("{metric} {}", values.join(" "))
 }
 
 /// The series of a lane, in order of what they tell.
@@ -265,11 +281,11 @@ impl Taken {
         }
         let mut nodes: Vec<Node> = Vec::new();
         let mut was_there = false;
-        for (at, (lo, hi)) in columns.into_iter().enumerate() {
+        for (at, (lo, hi)) in (0i64..).zip(columns) {
             let is_there = lo <= hi;
             if is_there {
                 nodes.push(Node {
-                    t: range.0 + step * at as i64 + step / 2,
+                    t: range.0 + step * at + step / 2,
                     lo,
                     hi,
                     is_joined: was_there,

@@ -99,7 +99,7 @@ fn histograms(snapshot: &Snapshot, found: &mut Vec<Source>) {
             .first()
             .and_then(|f| f.buckets.first())
             .and_then(|(_, all)| all.first())
-            .or(native.first());
+            .or_else(|| native.first());
         let Some(series) = first.and_then(|ix| snapshot.series.get(*ix)) else {
             continue;
         };
@@ -217,7 +217,7 @@ impl Source {
                 .first()
                 .and_then(|f| f.buckets.last())
                 .and_then(|(_, all)| all.first())
-                .or(native.first())
+                .or_else(|| native.first())
                 .copied(),
             What::Summary { p99, .. } => Some(*p99),
             What::Dots(_) => None,

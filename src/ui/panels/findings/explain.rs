@@ -32,7 +32,8 @@ pub(super) fn hypothesis(
     judge: &mut Judge,
     ix: usize,
 ) {
-    let (Some(hypothesis), Some(said)) = (report.hypotheses.get(ix), told.hypotheses.get(ix)) else {
+    let (Some(hypothesis), Some(said)) = (report.hypotheses.get(ix), told.hypotheses.get(ix))
+    else {
         return;
     };
     head(ui, frame, hypothesis, said);
@@ -60,7 +61,11 @@ fn head(ui: &mut Ui, frame: &Frame<'_>, hypothesis: &Hypothesis, said: &ToldHypo
     if said.title != hypothesis.title {
         response.on_hover_ui(|ui| {
             ui.set_max_width(420.0);
-            ui.label(egui::RichText::new(words.text("findings-original")).small().color(tokens.text_faint));
+            ui.label(
+                egui::RichText::new(words.text("findings-original"))
+                    .small()
+                    .color(tokens.text_faint),
+            );
             ui.label(&hypothesis.title);
         });
     }
@@ -75,10 +80,17 @@ fn head(ui: &mut Ui, frame: &Frame<'_>, hypothesis: &Hypothesis, said: &ToldHypo
         ui.painter().rect_filled(filled, 2.5, tokens.accent);
         // Where the likely ones begin.
         let x = track.left() + 70.0 * ENOUGH as f32;
-        ui.painter().vline(x, track.expand(2.0).y_range(), Stroke::new(1.0, tokens.text_faint));
+        ui.painter().vline(
+            x,
+            track.expand(2.0).y_range(),
+            Stroke::new(1.0, tokens.text_faint),
+        );
         let score = format!("{:.2}", hypothesis.score);
         let enough = format!("{ENOUGH}");
-        let means = words.with("findings-score-means", &[("enough", enough.as_str().into())]);
+        let means = words.with(
+            "findings-score-means",
+            &[("enough", enough.as_str().into())],
+        );
         let text = words.with("findings-score", &[("score", score.as_str().into())]);
         let state = if hypothesis.score >= ENOUGH {
             words.text("findings-score-likely")
@@ -89,19 +101,31 @@ fn head(ui: &mut Ui, frame: &Frame<'_>, hypothesis: &Hypothesis, said: &ToldHypo
         let share = units::share(hypothesis.coverage);
         let text = words.with("findings-coverage", &[("share", share.as_str().into())]);
         dim(ui, frame, &text).on_hover_text(words.text("findings-coverage-means"));
-        dim(ui, frame, &since(frame, hypothesis.onset)).on_hover_text(exact(frame, hypothesis.onset));
-        let rank = words.with("findings-machine-rank", &[("n", (hypothesis.rank as usize).into())]);
+        dim(ui, frame, &since(frame, hypothesis.onset))
+            .on_hover_text(exact(frame, hypothesis.onset));
+        let rank = words.with(
+            "findings-machine-rank",
+            &[("n", (hypothesis.rank as usize).into())],
+        );
         dim(ui, frame, &rank);
     });
 }
 
 /// Small text of second rank.
 pub(super) fn dim(ui: &mut Ui, frame: &Frame<'_>, text: &str) -> egui::Response {
-    let text = egui::RichText::new(text).size(theme::SMALL).color(frame.tokens.text_dim);
+    let text = egui::RichText::new(text)
+        .size(theme::SMALL)
+        .color(frame.tokens.text_dim);
     ui.label(text)
 }
 
-fn support(ui: &mut Ui, frame: &mut Frame<'_>, report: &Report, hypothesis: &Hypothesis, said: &ToldHypothesis) {
+fn support(
+    ui: &mut Ui,
+    frame: &mut Frame<'_>,
+    report: &Report,
+    hypothesis: &Hypothesis,
+    said: &ToldHypothesis,
+) {
     if hypothesis.support.is_empty() {
         return;
     }
@@ -117,7 +141,9 @@ fn support(ui: &mut Ui, frame: &mut Frame<'_>, report: &Report, hypothesis: &Hyp
             .map_or_else(Vec::new, |l| l.support(&hypothesis.id, at).to_vec());
         let (evidence, links) = match finding {
             Some(finding) if support.evidence.is_empty() => {
-                let links = frame.links.map_or_else(Vec::new, |l| l.finding(&finding.id).to_vec());
+                let links = frame
+                    .links
+                    .map_or_else(Vec::new, |l| l.finding(&finding.id).to_vec());
                 (finding.evidence.as_slice(), links)
             }
             _ => (support.evidence.as_slice(), own),
@@ -139,7 +165,13 @@ fn support(ui: &mut Ui, frame: &mut Frame<'_>, report: &Report, hypothesis: &Hyp
 }
 
 /// Lines of evidence, each a link to its place.
-pub(super) fn quotes(ui: &mut Ui, frame: &mut Frame<'_>, evidence: &[Evidence], links: &[Vec<Target>], most: usize) {
+pub(super) fn quotes(
+    ui: &mut Ui,
+    frame: &mut Frame<'_>,
+    evidence: &[Evidence],
+    links: &[Vec<Target>],
+    most: usize,
+) {
     for (at, evidence) in evidence.iter().take(most).enumerate() {
         let targets = links.get(at).map_or(&[][..], Vec::as_slice);
         let quote = report_words::quote(frame.words, &evidence.quote);
@@ -151,21 +183,45 @@ pub(super) fn quotes(ui: &mut Ui, frame: &mut Frame<'_>, evidence: &[Evidence], 
         line.original = Some(&evidence.quote);
         line.indent = 10.0;
         line.is_quote = true;
-        line.tag = match targets.first() {
-            Some(target) => place_word(frame, target),
-            None if frame.links.is_none() => frame.words.text("findings-link-pending"),
-            None => "",
+        let tag = match targets.first() {
+            Some(target) => tag(frame, target),
+            None if frame.links.is_none() => frame.words.text("findings-link-pending").to_owned(),
+            None => String::new(),
         };
-        line.is_lit = targets.first().is_some_and(|t| frame.view.picked.contains(t));
+        line.tag = &tag;
+        line.is_lit = targets
+            .first()
+            .is_some_and(|t| frame.view.picked.contains(t));
         let path = frame.incident.and_then(|incident| {
             let inputs = &incident.snapshot().inputs;
-            inputs.iter().find(|i| i.id == evidence.input).map(|i| i.path.as_str())
+            inputs
+                .iter()
+                .find(|i| i.id == evidence.input)
+                .map(|i| i.path.as_str())
         });
         let place = format!("{}, {}", path.unwrap_or(&evidence.input), evidence.locator);
-        let response = line.link(ui, frame, !targets.is_empty()).on_hover_text(place);
+        let response = line
+            .link(ui, frame, !targets.is_empty())
+            .on_hover_text(place);
         if response.clicked() {
             follow_all(frame, targets);
         }
+    }
+}
+
+/// What a place is, and when.
+fn tag(frame: &Frame<'_>, target: &Target) -> String {
+    let what = place_word(frame, target);
+    let time = frame
+        .incident
+        .and_then(|incident| target.time(incident.snapshot()));
+    match time {
+        Some(t) => {
+            let t = clock(frame, t);
+            let args = [("what", what.into()), ("t", t.as_str().into())];
+            frame.words.with("findings-tag", &args)
+        }
+        None => what.to_owned(),
     }
 }
 
@@ -183,7 +239,12 @@ pub(super) fn follow_all(frame: &mut Frame<'_>, targets: &[Target]) {
 fn against(ui: &mut Ui, frame: &mut Frame<'_>, hypothesis: &Hypothesis, said: &ToldHypothesis) {
     let words = frame.words;
     let n = hypothesis.against.len();
-    heading(ui, frame, words.text("findings-against"), (n > 0).then_some(n));
+    heading(
+        ui,
+        frame,
+        words.text("findings-against"),
+        (n > 0).then_some(n),
+    );
     if n == 0 {
         dim_line(ui, frame, words.text("findings-against-none"));
     }
@@ -239,12 +300,16 @@ fn changes(ui: &mut Ui, frame: &mut Frame<'_>, hypothesis: &Hypothesis, said: &T
             ui.spacing_mut().item_spacing.x = GAP;
             ui.add_space(8.0);
             badge(ui, frame, change.role, &role);
-            let text = egui::RichText::new(&time).font(digits()).color(frame.tokens.text_dim);
+            let text = egui::RichText::new(&time)
+                .font(digits())
+                .color(frame.tokens.text_dim);
             ui.label(text).on_hover_text(exact(frame, change.at));
         });
         let mut line = Line::new(&change.title);
         line.tag = target.as_ref().map_or("", |t| place_word(frame, t));
-        line.is_lit = target.as_ref().is_some_and(|t| frame.view.picked.contains(t));
+        line.is_lit = target
+            .as_ref()
+            .is_some_and(|t| frame.view.picked.contains(t));
         if line.link(ui, frame, target.is_some()).clicked()
             && let Some(target) = target
         {
@@ -272,8 +337,10 @@ fn badge(ui: &mut Ui, frame: &Frame<'_>, role: ChangeRole, text: &str) {
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, text));
     let line = Stroke::new(1.0, colour.gamma_multiply(0.7));
-    ui.painter().rect_stroke(rect, 3.0, line, egui::StrokeKind::Inside);
-    ui.painter().galley(rect.min + vec2(5.0, 1.5), galley, colour);
+    ui.painter()
+        .rect_stroke(rect, 3.0, line, egui::StrokeKind::Inside);
+    ui.painter()
+        .galley(rect.min + vec2(5.0, 1.5), galley, colour);
     response.on_hover_text(frame.words.text(means));
 }
 
@@ -283,7 +350,12 @@ fn next_checks(ui: &mut Ui, frame: &mut Frame<'_>, hypothesis: &Hypothesis, said
     }
     let title = frame.words.text("findings-checks");
     heading(ui, frame, title, None);
-    for (at, (check, text)) in hypothesis.next_checks.iter().zip(&said.next_checks).enumerate() {
+    for (at, (check, text)) in hypothesis
+        .next_checks
+        .iter()
+        .zip(&said.next_checks)
+        .enumerate()
+    {
         let numbered = format!("{}. {text}", at + 1);
         let mut line = Line::new(&numbered);
         let original = format!("{}. {}", at + 1, check.text);
@@ -313,7 +385,8 @@ fn query_ui(ui: &mut Ui, frame: &mut Frame<'_>, query: &str) {
         ui.horizontal_top(|ui| {
             let room = ui.available_width() - theme::ROW - GAP;
             let galley = fitted(ui, query, digits(), tokens.text, (room, 12));
-            let (rect, response) = ui.allocate_exact_size(vec2(room, galley.size().y.max(18.0)), Sense::hover());
+            let (rect, response) =
+                ui.allocate_exact_size(vec2(room, galley.size().y.max(18.0)), Sense::hover());
             response.widget_info(|| WidgetInfo::labeled(Role::Label, true, query));
             let at = egui::pos2(rect.left(), rect.center().y - galley.size().y / 2.0);
             ui.painter().galley(at, galley, tokens.text);
@@ -324,13 +397,20 @@ fn query_ui(ui: &mut Ui, frame: &mut Frame<'_>, query: &str) {
             }
             if response.clicked() {
                 frame.ask(Request::Copy(query.to_owned()));
-                frame.ask(Request::Tell(frame.words.text("findings-copied").to_owned()));
+                frame.ask(Request::Tell(
+                    frame.words.text("findings-copied").to_owned(),
+                ));
             }
         });
     });
 }
 
-fn explains(ui: &mut Ui, frame: &mut Frame<'_>, (report, told): (&Report, &Told), hypothesis: &Hypothesis) {
+fn explains(
+    ui: &mut Ui,
+    frame: &mut Frame<'_>,
+    (report, told): (&Report, &Told),
+    hypothesis: &Hypothesis,
+) {
     let n = hypothesis.explains.len();
     let title = frame.words.text("findings-explains");
     heading(ui, frame, title, Some(n));
@@ -341,7 +421,8 @@ fn explains(ui: &mut Ui, frame: &mut Frame<'_>, (report, told): (&Report, &Told)
         .collect();
     all.sort_unstable();
     for ix in all.iter().take(EXPLAINED) {
-        let (Some(finding), Some(title)) = (report.findings.get(*ix), told.findings.get(*ix)) else {
+        let (Some(finding), Some(title)) = (report.findings.get(*ix), told.findings.get(*ix))
+        else {
             continue;
         };
         let time = clock(frame, finding.start);
@@ -353,7 +434,9 @@ fn explains(ui: &mut Ui, frame: &mut Frame<'_>, (report, told): (&Report, &Told)
         }
     }
     if n > EXPLAINED {
-        let text = frame.words.with("findings-explains-more", &[("n", (n - EXPLAINED).into())]);
+        let text = frame
+            .words
+            .with("findings-explains-more", &[("n", (n - EXPLAINED).into())]);
         dim_line(ui, frame, &text);
     }
 }

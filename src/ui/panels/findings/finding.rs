@@ -8,7 +8,9 @@ use crate::session::view::Selection;
 use crate::ui::frame::Frame;
 use crate::ui::panels::findings::explain::{dim, entities, quotes};
 use crate::ui::panels::findings::judge::{Judge, since};
-use crate::ui::panels::findings::parts::{Line, body, clock, digits, exact, fitted, heading, whole};
+use crate::ui::panels::findings::parts::{
+    Line, body, clock, digits, exact, fitted, heading, whole,
+};
 use crate::ui::report_words::{self, Told};
 use crate::ui::request::Request;
 use crate::ui::theme::{self, GAP};
@@ -37,7 +39,9 @@ pub(super) fn finding(
     }
     let evidence = frame.words.text("findings-evidence");
     heading(ui, frame, evidence, Some(finding.evidence.len()));
-    let links = frame.links.map_or_else(Vec::new, |l| l.finding(&finding.id).to_vec());
+    let links = frame
+        .links
+        .map_or_else(Vec::new, |l| l.finding(&finding.id).to_vec());
     quotes(ui, frame, &finding.evidence, &links, usize::MAX);
     values(ui, frame, finding);
     entities(ui, frame, &finding.entities);
@@ -45,7 +49,12 @@ pub(super) fn finding(
 }
 
 /// The way back to the causes that explain it.
-fn explained_by(ui: &mut Ui, frame: &mut Frame<'_>, (report, told): (&Report, &Told), finding: &Finding) {
+fn explained_by(
+    ui: &mut Ui,
+    frame: &mut Frame<'_>,
+    (report, told): (&Report, &Told),
+    finding: &Finding,
+) {
     let label = frame.words.text("findings-explained-by");
     for (ix, hypothesis) in report.hypotheses.iter().enumerate() {
         if !hypothesis.explains.contains(&finding.id) {
@@ -55,7 +64,9 @@ fn explained_by(ui: &mut Ui, frame: &mut Frame<'_>, (report, told): (&Report, &T
         let text = format!("{label}: {title}");
         let response = crumb(ui, frame, &text);
         if response.clicked() {
-            frame.ask(Request::Select(Selection::Hypothesis(hypothesis.id.clone())));
+            frame.ask(Request::Select(Selection::Hypothesis(
+                hypothesis.id.clone(),
+            )));
         }
     }
 }
@@ -63,11 +74,19 @@ fn explained_by(ui: &mut Ui, frame: &mut Frame<'_>, (report, told): (&Report, &T
 fn crumb(ui: &mut Ui, frame: &Frame<'_>, text: &str) -> egui::Response {
     let tokens = frame.tokens;
     let width = ui.available_width();
-    let galley = fitted(ui, text, super::parts::small(), tokens.accent, (width - 8.0, 1));
-    let (rect, response) = ui.allocate_exact_size(vec2(width, galley.size().y + 4.0), Sense::click());
+    let galley = fitted(
+        ui,
+        text,
+        super::parts::small(),
+        tokens.accent,
+        (width - 8.0, 1),
+    );
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(width, galley.size().y + 4.0), Sense::click());
     response.widget_info(|| WidgetInfo::labeled(Role::Link, true, text));
     super::parts::backing(ui, frame, rect, &response, false);
-    ui.painter().galley(rect.min + vec2(2.0, 2.0), galley.clone(), tokens.accent);
+    ui.painter()
+        .galley(rect.min + vec2(2.0, 2.0), galley.clone(), tokens.accent);
     let response = response.on_hover_cursor(egui::CursorIcon::PointingHand);
     whole(response, frame, text, None, galley.elided)
 }
@@ -93,7 +112,11 @@ fn facts(ui: &mut Ui, frame: &Frame<'_>, finding: &Finding) {
             }
             None => {}
         }
-        let sure = format!("{} {:.2}", words.text("findings-confidence"), finding.confidence);
+        let sure = format!(
+            "{} {:.2}",
+            words.text("findings-confidence"),
+            finding.confidence
+        );
         dim(ui, frame, &sure);
     });
 }
@@ -124,7 +147,13 @@ fn values(ui: &mut Ui, frame: &Frame<'_>, finding: &Finding) {
     heading(ui, frame, frame.words.text("findings-values"), None);
     if let Some(cause) = &finding.cause {
         let said = report_words::cause(frame.words, cause);
-        value_row(ui, frame, frame.words.text("findings-cause"), &said, Some(cause));
+        value_row(
+            ui,
+            frame,
+            frame.words.text("findings-cause"),
+            &said,
+            Some(cause),
+        );
     }
     for name in finding.values.keys() {
         let value = report_words::value(frame.words, finding, name);
@@ -154,10 +183,17 @@ fn value_row(ui: &mut Ui, frame: &Frame<'_>, name: &str, value: &str, original: 
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{name}: {value}")));
     let painter = ui.painter();
     let middle = rect.center().y;
-    painter.hline(rect.x_range().shrink(8.0), rect.bottom(), Stroke::new(1.0, tokens.grid));
+    painter.hline(
+        rect.x_range().shrink(8.0),
+        rect.bottom(),
+        Stroke::new(1.0, tokens.grid),
+    );
     let at = egui::pos2(rect.left() + 8.0, middle - label.size().y / 2.0);
     painter.galley(at, label, tokens.text_dim);
-    let at = egui::pos2(rect.right() - 8.0 - number.size().x, middle - number.size().y / 2.0);
+    let at = egui::pos2(
+        rect.right() - 8.0 - number.size().x,
+        middle - number.size().y / 2.0,
+    );
     painter.galley(at, number, tokens.text);
     if let Some(original) = original {
         response.on_hover_text(original);

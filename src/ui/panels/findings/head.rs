@@ -14,8 +14,8 @@ use crate::ui::report_words::Told;
 use crate::ui::request::Request;
 use crate::ui::theme::{self, GAP, PAD};
 
-/// Height of what is said first: three lines.
-const HEADLINE: f32 = 62.0;
+/// Height of what is said first: two lines.
+const HEADLINE: f32 = 46.0;
 
 /// What is said first, in the window's words. A person's verdict is said before the machine's rank.
 pub(super) fn sentence(frame: &Frame<'_>, report: &Report, told: &Told) -> String {
@@ -33,7 +33,12 @@ pub(super) fn sentence(frame: &Frame<'_>, report: &Report, told: &Told) -> Strin
     let is_a_cause = matches!(said, Headline::Cause { .. } | Headline::CauseOfPart { .. });
     // Of what was refuted the next likely one takes the place.
     let best = places()
-        .filter(|ix| report.hypotheses.get(*ix).is_some_and(|h| h.score >= crate::correlate::ENOUGH))
+        .filter(|ix| {
+            report
+                .hypotheses
+                .get(*ix)
+                .is_some_and(|h| h.score >= crate::correlate::ENOUGH)
+        })
         .find(|ix| verdict(*ix) != Some(Verdict::Refuted));
     let Some(best) = best.or((!is_a_cause).then_some(0)) else {
         return words.text("findings-head-refuted").to_owned();
@@ -45,12 +50,18 @@ pub(super) fn sentence(frame: &Frame<'_>, report: &Report, told: &Told) -> Strin
         }
         Headline::Cause { .. } | Headline::CauseOfPart { .. } => {
             let share = format!("{:.0}", coverage * 100.0);
-            let args = [("share", share.as_str().into()), ("title", title(best).into())];
+            let args = [
+                ("share", share.as_str().into()),
+                ("title", title(best).into()),
+            ];
             words.with("findings-head-part", &args)
         }
         Headline::Beside { start, end } => {
             let (start, end) = (exact(frame, start), exact(frame, end));
-            let args = [("start", start.as_str().into()), ("end", end.as_str().into())];
+            let args = [
+                ("start", start.as_str().into()),
+                ("end", end.as_str().into()),
+            ];
             words.with("findings-head-beside", &args)
         }
         Headline::NotEnough => words.text("findings-head-not-enough").to_owned(),
@@ -64,14 +75,19 @@ pub(super) fn sentence(frame: &Frame<'_>, report: &Report, told: &Told) -> Strin
 
 /// Draws what is said first, always of one height.
 pub(super) fn headline_ui(ui: &mut Ui, frame: &Frame<'_>, text: &str, original: Option<&str>) {
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), HEADLINE), Sense::hover());
+    let (rect, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), HEADLINE), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(Role::Heading, true, text));
     let room = rect.width() - 2.0 * PAD;
     let font = egui::FontId::new(14.0, egui::FontFamily::Proportional);
-    let galley = fitted(ui, text, font, frame.tokens.text, (room, 3));
+    let galley = fitted(ui, text, font, frame.tokens.text, (room, 2));
     let at = pos2(rect.left() + PAD, rect.center().y - galley.size().y / 2.0);
     ui.painter().galley(at, galley.clone(), frame.tokens.text);
-    ui.painter().hline(rect.x_range(), rect.bottom(), Stroke::new(1.0, frame.tokens.line));
+    ui.painter().hline(
+        rect.x_range(),
+        rect.bottom(),
+        Stroke::new(1.0, frame.tokens.line),
+    );
     whole(response, frame, text, original, galley.elided);
 }
 
@@ -80,7 +96,11 @@ pub(super) fn partial(ui: &mut Ui, frame: &mut Frame<'_>, report: &Report) {
     if !report.partial {
         return;
     }
-    let lost = report.inputs.iter().filter(|i| i.warnings.iter().any(|w| w.lossy)).count();
+    let lost = report
+        .inputs
+        .iter()
+        .filter(|i| i.warnings.iter().any(|w| w.lossy))
+        .count();
     let words = frame.words;
     let text = if lost == 1 {
         words.text("findings-partial-one").to_owned()
@@ -94,7 +114,12 @@ pub(super) fn partial(ui: &mut Ui, frame: &mut Frame<'_>, report: &Report) {
     look.show(ui, |ui| {
         ui.horizontal(|ui| {
             let (rect, _) = ui.allocate_exact_size(Vec2::splat(14.0), Sense::hover());
-            icons::paint(ui.painter(), Icon::Warning, rect, Stroke::new(1.3, tokens.warning));
+            icons::paint(
+                ui.painter(),
+                Icon::Warning,
+                rect,
+                Stroke::new(1.3, tokens.warning),
+            );
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if ui.link(words.text("findings-partial-show")).clicked() {
                     frame.ask(Request::Drawer(Some(Drawer::Inputs)));
@@ -115,7 +140,12 @@ pub(super) fn tools(ui: &mut Ui, frame: &Frame<'_>, asked: &mut Asked, listing: 
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = 4.0;
             let (rect, _) = ui.allocate_exact_size(Vec2::splat(16.0), Sense::hover());
-            icons::paint(ui.painter(), Icon::Search, rect.shrink(1.0), Stroke::new(1.3, frame.tokens.text_faint));
+            icons::paint(
+                ui.painter(),
+                Icon::Search,
+                rect.shrink(1.0),
+                Stroke::new(1.3, frame.tokens.text_faint),
+            );
             let sort = if asked.is_by_severity {
                 words.text("findings-by-severity")
             } else {
@@ -129,7 +159,11 @@ pub(super) fn tools(ui: &mut Ui, frame: &Frame<'_>, asked: &mut Asked, listing: 
                     words.text("findings-sort-time")
                 };
                 let text = egui::RichText::new(sort).size(theme::SMALL);
-                if ui.add(egui::Button::new(text)).on_hover_text(hint).clicked() {
+                if ui
+                    .add(egui::Button::new(text))
+                    .on_hover_text(hint)
+                    .clicked()
+                {
                     asked.is_by_severity = !asked.is_by_severity;
                 }
                 if dismissed > 0 {
@@ -145,7 +179,9 @@ pub(super) fn tools(ui: &mut Ui, frame: &Frame<'_>, asked: &mut Asked, listing: 
                         asked.shows_dismissed = !asked.shows_dismissed;
                     }
                 }
-                if !asked.filter.is_empty() && icons::button(ui, Icon::Close, words.text("findings-clear-filter")).clicked() {
+                if !asked.filter.is_empty()
+                    && icons::button(ui, Icon::Close, words.text("findings-clear-filter")).clicked()
+                {
                     asked.filter.clear();
                 }
                 let width = ui.available_width();
@@ -168,11 +204,19 @@ pub(super) fn skeleton(ui: &mut Ui, frame: &Frame<'_>, text: &str, hint: &str) {
     padded(ui, |ui| {
         ui.add_space(GAP);
         ui.label(text);
-        let hint = egui::RichText::new(hint).size(theme::SMALL).color(tokens.text_dim);
+        let hint = egui::RichText::new(hint)
+            .size(theme::SMALL)
+            .color(tokens.text_dim);
         ui.label(hint);
     });
     let rect = ui.available_rect_before_wrap();
-    let heights = [Row::Hypothesis(0), Row::Finding(0), Row::Finding(0), Row::Finding(0), Row::Finding(0)];
+    let heights = [
+        Row::Hypothesis(0),
+        Row::Finding(0),
+        Row::Finding(0),
+        Row::Finding(0),
+        Row::Finding(0),
+    ];
     let mut top = rect.top() + GAP;
     for (at, row) in heights.into_iter().enumerate() {
         let height = row.height();
@@ -189,7 +233,11 @@ pub(super) fn skeleton(ui: &mut Ui, frame: &Frame<'_>, text: &str, hint: &str) {
         for line in 0..2 {
             let part = if line == 0 { 1.0 } else { 0.55 };
             let from = pos2(left, top + 6.0 + 15.0 * line as f32);
-            painter.rect_filled(Rect::from_min_size(from, vec2(length * part, 9.0)), 3.0, colour);
+            painter.rect_filled(
+                Rect::from_min_size(from, vec2(length * part, 9.0)),
+                3.0,
+                colour,
+            );
         }
         top += height;
     }
@@ -201,7 +249,9 @@ pub(super) fn empty(ui: &mut Ui, frame: &Frame<'_>, text: &str, hint: &str) {
         ui.add_space(2.0 * PAD);
         ui.label(text);
         if !hint.is_empty() {
-            let hint = egui::RichText::new(hint).size(theme::SMALL).color(frame.tokens.text_dim);
+            let hint = egui::RichText::new(hint)
+                .size(theme::SMALL)
+                .color(frame.tokens.text_dim);
             ui.label(hint);
         }
     });

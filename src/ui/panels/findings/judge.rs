@@ -105,11 +105,17 @@ impl Judge {
             let text = if reason.is_empty() {
                 frame.words.text("findings-dismissed").to_owned()
             } else {
-                frame.words.with("findings-dismissed-because", &[("reason", reason.as_str().into())])
+                frame.words.with(
+                    "findings-dismissed-because",
+                    &[("reason", reason.as_str().into())],
+                )
             };
             ui.label(egui::RichText::new(text).color(frame.tokens.text_dim));
         }
-        let is_written = self.field.as_ref().is_some_and(|f| f.id == id && f.what == What::Note);
+        let is_written = self
+            .field
+            .as_ref()
+            .is_some_and(|f| f.id == id && f.what == What::Note);
         if let Some(note) = frame.notes.comments.get(id).filter(|_| !is_written) {
             let look = egui::Frame::new()
                 .fill(frame.tokens.raised)
@@ -135,11 +141,21 @@ impl Judge {
             field.text.clone_from(note);
         }
         let (name, hint) = if is_note {
-            (words.text("findings-note"), words.text("findings-note-hint"))
+            (
+                words.text("findings-note"),
+                words.text("findings-note-hint"),
+            )
         } else {
-            (words.text("findings-reason"), words.text("findings-reason-hint"))
+            (
+                words.text("findings-reason"),
+                words.text("findings-reason-hint"),
+            )
         };
-        let label = ui.label(egui::RichText::new(name).size(theme::SMALL).color(frame.tokens.text_dim));
+        let label = ui.label(
+            egui::RichText::new(name)
+                .size(theme::SMALL)
+                .color(frame.tokens.text_dim),
+        );
         let edit = if is_note {
             // Enter ends a line there; the command key with it ends the note.
             TextEdit::multiline(&mut field.text).desired_rows(3)
@@ -154,7 +170,9 @@ impl Judge {
             field.is_new = false;
         }
         let is_here = response.has_focus() || response.lost_focus();
-        let pressed = |modifiers, key| ui.input(|i| i.modifiers.matches_exact(modifiers) && i.key_pressed(key));
+        let pressed = |modifiers, key| {
+            ui.input(|i| i.modifiers.matches_exact(modifiers) && i.key_pressed(key))
+        };
         let by_enter = is_here && pressed(Modifiers::COMMAND, Key::Enter)
             || !is_note && response.lost_focus() && pressed(Modifiers::NONE, Key::Enter);
         let by_escape = is_here && ui.input(|i| i.key_pressed(Key::Escape));
@@ -187,14 +205,20 @@ fn verdicts(ui: &mut Ui, frame: &mut Frame<'_>, id: &str) {
         (
             Verdict::Confirmed,
             Icon::Check,
-            (words.text("findings-confirm"), words.text("findings-confirmed")),
+            (
+                words.text("findings-confirm"),
+                words.text("findings-confirmed"),
+            ),
             words.text("findings-confirm-hint"),
             frame.tokens.good,
         ),
         (
             Verdict::Refuted,
             Icon::Close,
-            (words.text("findings-refute"), words.text("findings-refuted")),
+            (
+                words.text("findings-refute"),
+                words.text("findings-refuted"),
+            ),
             words.text("findings-refute-hint"),
             frame.tokens.error,
         ),
@@ -216,5 +240,7 @@ fn verdicts(ui: &mut Ui, frame: &mut Frame<'_>, id: &str) {
 /// A clock for those who say since when.
 pub(super) fn since(frame: &Frame<'_>, t: crate::base::time::Timestamp) -> String {
     let t = clock(frame, t);
-    frame.words.with("findings-onset", &[("t", t.as_str().into())])
+    frame
+        .words
+        .with("findings-onset", &[("t", t.as_str().into())])
 }

@@ -1,6 +1,9 @@
 //! The list itself: rows of causes and findings, only those that can be seen.
 
-use egui::{CursorIcon, EventFilter, Id, Key, Modifiers, Rect, Role, ScrollArea, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{
+    CursorIcon, EventFilter, Id, Key, Modifiers, Rect, Role, ScrollArea, Sense, Stroke, Ui,
+    WidgetInfo, pos2, vec2,
+};
 
 use crate::model::report::Report;
 use crate::session::notes::Verdict;
@@ -9,7 +12,9 @@ use crate::ui::commands::CommandId;
 use crate::ui::frame::Frame;
 use crate::ui::icons::{self, Icon};
 use crate::ui::panels::findings::listing::{Group, Listing, Row};
-use crate::ui::panels::findings::parts::{backing, body, clock, digits, exact, fitted, small, struck, whole};
+use crate::ui::panels::findings::parts::{
+    backing, body, clock, digits, exact, fitted, small, struck, whole,
+};
 use crate::ui::report_words::{self, Told};
 use crate::ui::request::Request;
 use crate::ui::theme::{GAP, PAD};
@@ -42,7 +47,9 @@ impl List {
         let id = ui.scope_id().with("causes-and-findings");
         let mut toggles = false;
         let listing = content.listing;
-        let area = ScrollArea::vertical().id_salt("findings-list").auto_shrink(false);
+        let area = ScrollArea::vertical()
+            .id_salt("findings-list")
+            .auto_shrink(false);
         let shown = area.show_viewport(ui, |ui, viewport| {
             ui.set_height(listing.height() + GAP);
             let origin = ui.max_rect().min;
@@ -104,15 +111,12 @@ impl List {
             m.set_focus_lock_filter(id, filter);
         });
         let pressed = |key: Key| ui.input_mut(|i| i.consume_key(Modifiers::NONE, key));
+        // The other keys of the list are commands and work wherever the focus is.
         for (key, by) in [
             (Key::ArrowDown, 1),
             (Key::ArrowUp, -1),
-            (Key::J, 1),
-            (Key::K, -1),
             (Key::PageDown, PAGE),
             (Key::PageUp, -PAGE),
-            (Key::End, isize::MAX),
-            (Key::Home, isize::MIN),
         ] {
             if pressed(key)
                 && let Some(next) = listing.step(&frame.view.selection, by)
@@ -120,15 +124,8 @@ impl List {
                 frame.ask(Request::Select(next));
             }
         }
-        for (key, command) in [
-            (Key::Enter, CommandId::FollowFirst),
-            (Key::P, CommandId::Pin),
-            (Key::X, CommandId::Dismiss),
-            (Key::N, CommandId::Comment),
-        ] {
-            if pressed(key) {
-                frame.ask(Request::Command(command));
-            }
+        if pressed(Key::Enter) {
+            frame.ask(Request::Command(CommandId::FollowFirst));
         }
     }
 }
@@ -158,7 +155,13 @@ fn show_row(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, row: Row, at: Plac
     }
 }
 
-fn heading(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, group: Group, (n, rect): (usize, Rect)) {
+fn heading(
+    ui: &Ui,
+    frame: &Frame<'_>,
+    content: Content<'_>,
+    group: Group,
+    (n, rect): (usize, Rect),
+) {
     let words = frame.words;
     let text = match group {
         Group::Causes => words.text("findings-group-causes").to_owned(),
@@ -167,7 +170,11 @@ fn heading(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, group: Group, (n, r
         Group::Changes => words.text("findings-group-changes").to_owned(),
         Group::Dismissed => words.text("findings-group-dismissed").to_owned(),
         Group::Explained(ix) => {
-            let title = content.told.hypotheses.get(ix).map_or("", |t| t.title.as_str());
+            let title = content
+                .told
+                .hypotheses
+                .get(ix)
+                .map_or("", |t| t.title.as_str());
             words.with("findings-group-explained", &[("title", title.into())])
         }
     };
@@ -177,7 +184,11 @@ fn heading(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, group: Group, (n, r
     let count = fitted(ui, &n.to_string(), digits(), tokens.text_faint, (40.0, 1));
     let y = rect.bottom() - 4.0;
     let painter = ui.painter();
-    let response = ui.interact(rect, ui.scope_id().with(("group", text.as_str())), Sense::hover());
+    let response = ui.interact(
+        rect,
+        ui.scope_id().with(("group", text.as_str())),
+        Sense::hover(),
+    );
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{text} {n}")));
     whole(response, frame, &text, None, galley.elided);
     let at = pos2(rect.right() - PAD - count.size().x, y - count.size().y);
@@ -187,12 +198,16 @@ fn heading(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, group: Group, (n, r
 }
 
 fn hypothesis(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: Place<'_>) -> bool {
-    let (Some(hypothesis), Some(told)) = (content.report.hypotheses.get(ix), content.told.hypotheses.get(ix)) else {
+    let (Some(hypothesis), Some(told)) = (
+        content.report.hypotheses.get(ix),
+        content.told.hypotheses.get(ix),
+    ) else {
         return false;
     };
     let (tokens, words) = (frame.tokens, frame.words);
     let verdict = frame.notes.verdicts.get(&hypothesis.id);
-    let is_away = verdict == Some(&Verdict::Refuted) || frame.notes.dismissed.contains_key(&hypothesis.id);
+    let is_away =
+        verdict == Some(&Verdict::Refuted) || frame.notes.dismissed.contains_key(&hypothesis.id);
     let state = match verdict {
         Some(Verdict::Confirmed) => words.text("findings-confirmed"),
         Some(Verdict::Refuted) => words.text("findings-refuted"),
@@ -215,7 +230,11 @@ fn hypothesis(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: P
     });
     let rect = at.rect.shrink2(vec2(4.0, 1.0));
     backing(ui, frame, rect, &response, is_picked);
-    let colour = if is_away { tokens.text_faint } else { tokens.text };
+    let colour = if is_away {
+        tokens.text_faint
+    } else {
+        tokens.text
+    };
     let left = at.rect.left() + PAD + 20.0;
     let right = at.rect.right() - PAD;
     let title = if is_away {
@@ -225,32 +244,76 @@ fn hypothesis(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: P
     };
     let painter = ui.painter();
     painter.galley(pos2(left, rect.top() + 4.0), title.clone(), colour);
-    mark(ui, frame, hypothesis.rank, (&hypothesis.id, verdict), pos2(left - 12.0, rect.top() + 12.0));
+    mark(
+        ui,
+        frame,
+        hypothesis.rank,
+        (&hypothesis.id, verdict),
+        pos2(left - 12.0, rect.top() + 12.0),
+    );
     // The score: a quiet bar with its number.
     let y = rect.bottom() - 10.0;
     let track = Rect::from_min_size(pos2(left, y - 2.0), vec2(56.0, 4.0));
     painter.rect_filled(track, 2.0, tokens.line);
-    let filled = Rect::from_min_size(track.min, vec2(56.0 * hypothesis.score.clamp(0.0, 1.0) as f32, 4.0));
-    painter.rect_filled(filled, 2.0, if is_away { tokens.text_faint } else { tokens.accent });
+    let filled = Rect::from_min_size(
+        track.min,
+        vec2(56.0 * hypothesis.score.clamp(0.0, 1.0) as f32, 4.0),
+    );
+    painter.rect_filled(
+        filled,
+        2.0,
+        if is_away {
+            tokens.text_faint
+        } else {
+            tokens.accent
+        },
+    );
     let share = crate::base::units::share(hypothesis.coverage);
     let covers = words.with("findings-coverage", &[("share", share.as_str().into())]);
-    let time = fitted(ui, &clock(frame, hypothesis.onset), digits(), tokens.text_dim, (SIDE, 1));
+    let time = fitted(
+        ui,
+        &clock(frame, hypothesis.onset),
+        digits(),
+        tokens.text_dim,
+        (SIDE, 1),
+    );
     let number = fitted(ui, &score, digits(), tokens.text_dim, (40.0, 1));
     let text = format!("{state} · {covers}");
     let room = right - track.right() - time.size().x - number.size().x - 3.0 * GAP;
     let said = fitted(ui, &text, small(), tokens.text_dim, (room, 1));
     let mut x = track.right() + GAP;
     for galley in [number, said] {
-        painter.galley(pos2(x, y - galley.size().y / 2.0), galley.clone(), tokens.text_dim);
+        painter.galley(
+            pos2(x, y - galley.size().y / 2.0),
+            galley.clone(),
+            tokens.text_dim,
+        );
         x += galley.size().x + GAP;
     }
-    painter.galley(pos2(right - time.size().x, y - time.size().y / 2.0), time, tokens.text_dim);
+    painter.galley(
+        pos2(right - time.size().x, y - time.size().y / 2.0),
+        time,
+        tokens.text_dim,
+    );
     let response = response.on_hover_cursor(CursorIcon::PointingHand);
-    whole(response, frame, &told.title, Some(&hypothesis.title), title.elided).clicked()
+    whole(
+        response,
+        frame,
+        &told.title,
+        Some(&hypothesis.title),
+        title.elided,
+    )
+    .clicked()
 }
 
 /// What a person said of it; else its rank.
-fn mark(ui: &Ui, frame: &Frame<'_>, rank: u32, (id, verdict): (&str, Option<&Verdict>), centre: egui::Pos2) {
+fn mark(
+    ui: &Ui,
+    frame: &Frame<'_>,
+    rank: u32,
+    (id, verdict): (&str, Option<&Verdict>),
+    centre: egui::Pos2,
+) {
     let tokens = frame.tokens;
     let icon = match verdict {
         Some(Verdict::Confirmed) => Some((Icon::Check, tokens.good)),
@@ -262,14 +325,24 @@ fn mark(ui: &Ui, frame: &Frame<'_>, rank: u32, (id, verdict): (&str, Option<&Ver
     match icon {
         Some((icon, colour)) => icons::paint(ui.painter(), icon, place, Stroke::new(1.6, colour)),
         None => {
-            let text = fitted(ui, &rank.to_string(), digits(), tokens.text_faint, (18.0, 1));
-            ui.painter().galley(centre - text.size() / 2.0, text, tokens.text_faint);
+            let text = fitted(
+                ui,
+                &rank.to_string(),
+                digits(),
+                tokens.text_faint,
+                (18.0, 1),
+            );
+            ui.painter()
+                .galley(centre - text.size() / 2.0, text, tokens.text_faint);
         }
     }
 }
 
 fn finding(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: Place<'_>) -> bool {
-    let (Some(finding), Some(title)) = (content.report.findings.get(ix), content.told.findings.get(ix)) else {
+    let (Some(finding), Some(title)) = (
+        content.report.findings.get(ix),
+        content.told.findings.get(ix),
+    ) else {
         return false;
     };
     let tokens = frame.tokens;
@@ -294,10 +367,16 @@ fn finding(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: Plac
     backing(ui, frame, rect, &response, is_picked);
     let painter = ui.painter();
     // Length as well as colour says how bad it is.
-    let track = Rect::from_min_size(pos2(at.rect.left() + PAD, rect.top() + 5.0), vec2(3.0, rect.height() - 10.0));
+    let track = Rect::from_min_size(
+        pos2(at.rect.left() + PAD, rect.top() + 5.0),
+        vec2(3.0, rect.height() - 10.0),
+    );
     painter.rect_filled(track, 1.5, tokens.line);
     let part = (finding.severity as u8 as f32 + 1.0) / 4.0;
-    let filled = Rect::from_min_max(pos2(track.left(), track.bottom() - track.height() * part), track.max);
+    let filled = Rect::from_min_max(
+        pos2(track.left(), track.bottom() - track.height() * part),
+        track.max,
+    );
     painter.rect_filled(filled, 1.5, tokens.severity(finding.severity));
     let is_away = frame.notes.dismissed.contains_key(&finding.id);
     let is_lit = frame.highlight.findings.contains(&finding.id);
@@ -314,7 +393,11 @@ fn finding(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: Plac
     } else {
         fitted(ui, title, body(), colour, (room, 2))
     };
-    painter.galley(pos2(left, rect.center().y - galley.size().y / 2.0), galley.clone(), colour);
+    painter.galley(
+        pos2(left, rect.center().y - galley.size().y / 2.0),
+        galley.clone(),
+        colour,
+    );
     let time = fitted(ui, &time, digits(), tokens.text_dim, (SIDE, 1));
     let kind_text = fitted(ui, &kind, small(), tokens.text_faint, (SIDE, 1));
     if frame.notes.pinned.contains(&finding.id) {
@@ -324,9 +407,16 @@ fn finding(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: Plac
         );
         icons::paint(painter, Icon::Pin, place, Stroke::new(1.2, tokens.accent));
     }
-    painter.galley(pos2(right - time.size().x, rect.top() + 4.0), time, tokens.text_dim);
     painter.galley(
-        pos2(right - kind_text.size().x, rect.bottom() - 4.0 - kind_text.size().y),
+        pos2(right - time.size().x, rect.top() + 4.0),
+        time,
+        tokens.text_dim,
+    );
+    painter.galley(
+        pos2(
+            right - kind_text.size().x,
+            rect.bottom() - 4.0 - kind_text.size().y,
+        ),
         kind_text,
         tokens.text_faint,
     );
@@ -336,7 +426,11 @@ fn finding(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: Plac
         ui.set_max_width(420.0);
         ui.label(title);
         if *title != finding.title {
-            ui.label(egui::RichText::new(&finding.title).small().color(tokens.text_dim));
+            ui.label(
+                egui::RichText::new(&finding.title)
+                    .small()
+                    .color(tokens.text_dim),
+            );
         }
         let line = format!("{severity} · {kind} · {}", exact(frame, finding.start));
         ui.label(egui::RichText::new(line).small().color(tokens.text_faint));
@@ -344,11 +438,20 @@ fn finding(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: Plac
     clicked
 }
 
-fn undecided_head(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, n: usize, at: Place<'_>) -> bool {
+fn undecided_head(
+    ui: &Ui,
+    frame: &Frame<'_>,
+    content: Content<'_>,
+    n: usize,
+    at: Place<'_>,
+) -> bool {
     let tokens = frame.tokens;
-    let text = frame.words.with("findings-undecided-count", &[("n", n.into())]);
+    let text = frame
+        .words
+        .with("findings-undecided-count", &[("n", n.into())]);
     let response = ui.interact(at.rect, at.id, Sense::click());
-    response.widget_info(|| WidgetInfo::selected(Role::Button, true, content.shows_undecided, &text));
+    response
+        .widget_info(|| WidgetInfo::selected(Role::Button, true, content.shows_undecided, &text));
     backing(ui, frame, at.rect.shrink2(vec2(4.0, 1.0)), &response, false);
     let icon = if content.shows_undecided {
         Icon::Down
@@ -359,9 +462,23 @@ fn undecided_head(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, n: usize, at
         pos2(at.rect.left() + PAD + 5.0, at.rect.center().y),
         egui::Vec2::splat(11.0),
     );
-    icons::paint(ui.painter(), icon, place, Stroke::new(1.2, tokens.text_faint));
-    let galley = fitted(ui, &text, small(), tokens.text_dim, (at.rect.width() - 40.0, 1));
-    let from = pos2(place.right() + GAP, at.rect.center().y - galley.size().y / 2.0);
+    icons::paint(
+        ui.painter(),
+        icon,
+        place,
+        Stroke::new(1.2, tokens.text_faint),
+    );
+    let galley = fitted(
+        ui,
+        &text,
+        small(),
+        tokens.text_dim,
+        (at.rect.width() - 40.0, 1),
+    );
+    let from = pos2(
+        place.right() + GAP,
+        at.rect.center().y - galley.size().y / 2.0,
+    );
     ui.painter().galley(from, galley, tokens.text_dim);
     response
         .on_hover_cursor(CursorIcon::PointingHand)
@@ -370,7 +487,10 @@ fn undecided_head(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, n: usize, at
 }
 
 fn undecided(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: Place<'_>) {
-    let (Some(entry), Some(reason)) = (content.report.not_enough.get(ix), content.told.not_enough.get(ix)) else {
+    let (Some(entry), Some(reason)) = (
+        content.report.not_enough.get(ix),
+        content.told.not_enough.get(ix),
+    ) else {
         return;
     };
     let tokens = frame.tokens;

@@ -169,10 +169,17 @@ impl Maker<'_> {
             .copied()
             .filter(|ix| self.fits_hypothesis(*ix))
             .collect();
-        let (away, here): (Vec<usize>, Vec<usize>) = fitting
-            .into_iter()
-            .partition(|ix| report.hypotheses.get(*ix).is_some_and(|h| is_dismissed(&h.id)));
-        self.group(&mut out, Group::Causes, here.into_iter().map(Row::Hypothesis).collect());
+        let (away, here): (Vec<usize>, Vec<usize>) = fitting.into_iter().partition(|ix| {
+            report
+                .hypotheses
+                .get(*ix)
+                .is_some_and(|h| is_dismissed(&h.id))
+        });
+        self.group(
+            &mut out,
+            Group::Causes,
+            here.into_iter().map(Row::Hypothesis).collect(),
+        );
         let groups = self.findings(&hypotheses);
         let mut gone: Vec<Row> = away.into_iter().map(Row::Hypothesis).collect();
         for (group, rows) in groups {
@@ -304,7 +311,11 @@ impl Maker<'_> {
         let Some(hypothesis) = self.report.hypotheses.get(ix) else {
             return false;
         };
-        let title = self.told.hypotheses.get(ix).map_or("", |t| t.title.as_str());
+        let title = self
+            .told
+            .hypotheses
+            .get(ix)
+            .map_or("", |t| t.title.as_str());
         let hay = format!(
             "{title} {} {} {}",
             hypothesis.title,
@@ -437,8 +448,17 @@ mod tests {
         assert_eq!(
             listing(&Asked::default()),
             [
-                "Causes 2", "a", "b", "Explained(0) 2", "leak", "gap", "Unexplained 1", "spike", "Changes 1",
-                "change", "undecided 1"
+                "Causes 2",
+                "a",
+                "b",
+                "Explained(0) 2",
+                "leak",
+                "gap",
+                "Unexplained 1",
+                "spike",
+                "Changes 1",
+                "change",
+                "undecided 1"
             ]
         );
     }
@@ -454,7 +474,15 @@ mod tests {
         };
         assert_eq!(
             listing(&asked)[..7],
-            ["Causes 2", "b", "a", "Explained(1) 1", "gap", "Explained(0) 1", "leak"]
+            [
+                "Causes 2",
+                "b",
+                "a",
+                "Explained(1) 1",
+                "gap",
+                "Explained(0) 1",
+                "leak"
+            ]
         );
     }
 
@@ -467,7 +495,14 @@ mod tests {
         };
         assert_eq!(
             listing(&asked)[..6],
-            ["Causes 1", "b", "Pinned 1", "spike", "Explained(1) 1", "gap"]
+            [
+                "Causes 1",
+                "b",
+                "Pinned 1",
+                "spike",
+                "Explained(1) 1",
+                "gap"
+            ]
         );
         assert!(!listing(&asked).contains(&"leak".to_owned()));
         asked.shows_dismissed = true;

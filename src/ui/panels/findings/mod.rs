@@ -62,8 +62,14 @@ impl Findings {
         let said = head::sentence(frame, &report, &told);
         head::headline_ui(ui, frame, &said, None);
         head::partial(ui, frame, &report);
-        if report.findings.is_empty() && report.hypotheses.is_empty() && report.not_enough.is_empty() {
-            let (text, hint) = (frame.words.text("findings-none"), frame.words.text("findings-none-hint"));
+        if report.findings.is_empty()
+            && report.hypotheses.is_empty()
+            && report.not_enough.is_empty()
+        {
+            let (text, hint) = (
+                frame.words.text("findings-none"),
+                frame.words.text("findings-none-hint"),
+            );
             head::empty(ui, frame, text, hint);
             return;
         }
@@ -108,7 +114,12 @@ impl Findings {
         self.asked = asked;
     }
 
-    fn explanation(&mut self, ui: &mut Ui, frame: &mut Frame<'_>, (report, told): (&Report, &Told)) {
+    fn explanation(
+        &mut self,
+        ui: &mut Ui,
+        frame: &mut Frame<'_>,
+        (report, told): (&Report, &Told),
+    ) {
         let picked = match &frame.view.selection {
             Selection::Nothing => return,
             Selection::Hypothesis(id) => report.hypotheses.iter().position(|h| h.id == *id),
@@ -130,20 +141,23 @@ impl Findings {
             .frame(look)
             .show(ui, |ui| {
                 let salt = frame.view.selection.id().map(str::to_owned);
-                ScrollArea::vertical().id_salt(salt).auto_shrink(false).show(ui, |ui| {
-                    ui.set_width(ui.available_width() - 6.0);
-                    ui.spacing_mut().item_spacing.y = 2.0;
-                    let Some(ix) = picked else {
-                        ui.label(frame.words.text("findings-gone"));
-                        return;
-                    };
-                    if matches!(frame.view.selection, Selection::Hypothesis(_)) {
-                        explain::hypothesis(ui, frame, (report, told), &mut self.judge, ix);
-                    } else {
-                        let kept = (&mut self.judge, &mut self.shows_original);
-                        finding::finding(ui, frame, (report, told), kept, ix);
-                    }
-                });
+                ScrollArea::vertical()
+                    .id_salt(salt)
+                    .auto_shrink(false)
+                    .show(ui, |ui| {
+                        ui.set_width(ui.available_width() - 6.0);
+                        ui.spacing_mut().item_spacing.y = 2.0;
+                        let Some(ix) = picked else {
+                            ui.label(frame.words.text("findings-gone"));
+                            return;
+                        };
+                        if matches!(frame.view.selection, Selection::Hypothesis(_)) {
+                            explain::hypothesis(ui, frame, (report, told), &mut self.judge, ix);
+                        } else {
+                            let kept = (&mut self.judge, &mut self.shows_original);
+                            finding::finding(ui, frame, (report, told), kept, ix);
+                        }
+                    });
             });
         let height = shown.response.rect.height();
         if (height - known).abs() > 1.0 && ui.input(|i| i.pointer.any_released()) {
@@ -153,7 +167,9 @@ impl Findings {
 
     /// What stands after or before the picked one in the list.
     pub fn step(&self, picked: &Selection, is_forward: bool) -> Option<Selection> {
-        self.rows.last()?.step(picked, if is_forward { 1 } else { -1 })
+        self.rows
+            .last()?
+            .step(picked, if is_forward { 1 } else { -1 })
     }
 
     /// Opens the field for the reason of a dismissal.
@@ -179,7 +195,10 @@ fn without_report(ui: &mut Ui, frame: &Frame<'_>) {
     let text = if progress.is_analysing || progress.found == 0 {
         words.text("findings-analysing").to_owned()
     } else {
-        let args = [("read", progress.read.into()), ("found", progress.found.into())];
+        let args = [
+            ("read", progress.read.into()),
+            ("found", progress.found.into()),
+        ];
         words.with("findings-reading", &args)
     };
     head::skeleton(ui, frame, &text, words.text("findings-analysing-hint"));
@@ -189,5 +208,10 @@ fn without_report(ui: &mut Ui, frame: &Frame<'_>) {
 fn waiting(ui: &mut Ui, frame: &Frame<'_>) {
     let words = frame.words;
     head::headline_ui(ui, frame, words.text("findings-analysing"), None);
-    head::skeleton(ui, frame, words.text("findings-analysing"), words.text("findings-analysing-hint"));
+    head::skeleton(
+        ui,
+        frame,
+        words.text("findings-analysing"),
+        words.text("findings-analysing-hint"),
+    );
 }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use egui::text::{LayoutJob, TextWrapping};
-use egui::{Color32, CursorIcon, FontFamily, FontId, Galley, Rect, Response, Role, Sense, Stroke, StrokeKind, Ui, WidgetInfo, vec2};
+use egui::{
+    Color32, CursorIcon, FontFamily, FontId, Galley, Rect, Response, Role, Sense, Stroke,
+    StrokeKind, Ui, WidgetInfo, vec2,
+};
 
 use crate::base::time::Timestamp;
 use crate::base::units;
@@ -81,7 +84,12 @@ pub(super) fn clock(frame: &Frame<'_>, t: Timestamp) -> String {
 /// A time with everything that is known of it.
 pub(super) fn exact(frame: &Frame<'_>, t: Timestamp) -> String {
     let civil = frame.zone.civil(t);
-    format!("{} {} {}", civil.date(), civil.clock_exact(), frame.zone.short_name(t))
+    format!(
+        "{} {} {}",
+        civil.date(),
+        civil.clock_exact(),
+        frame.zone.short_name(t)
+    )
 }
 
 /// A heading of the explanation.
@@ -137,8 +145,12 @@ impl<'a> Line<'a> {
     pub(super) fn link(self, ui: &mut Ui, frame: &Frame<'_>, leads: bool) -> Response {
         let tokens = frame.tokens;
         let width = ui.available_width();
-        let tag_colour = if leads { tokens.accent } else { tokens.text_faint };
-        let tag = fitted(ui, self.tag, small(), tag_colour, (90.0, 1));
+        let tag_colour = if leads {
+            tokens.accent
+        } else {
+            tokens.text_faint
+        };
+        let tag = fitted(ui, self.tag, small(), tag_colour, (124.0, 1));
         let tag_width = if self.tag.is_empty() {
             0.0
         } else {
@@ -153,7 +165,11 @@ impl<'a> Line<'a> {
         };
         let galley = fitted(ui, self.text, font, colour, (room, rows));
         let height = galley.size().y + 5.0;
-        let sense = if leads { Sense::click() } else { Sense::hover() };
+        let sense = if leads {
+            Sense::click()
+        } else {
+            Sense::hover()
+        };
         let (rect, response) = ui.allocate_exact_size(vec2(width, height), sense);
         if leads {
             response.widget_info(|| {
@@ -202,7 +218,11 @@ pub(super) fn whole(
         }
         if let Some(original) = original {
             let title = frame.words.text("findings-original");
-            ui.label(egui::RichText::new(title).small().color(frame.tokens.text_faint));
+            ui.label(
+                egui::RichText::new(title)
+                    .small()
+                    .color(frame.tokens.text_faint),
+            );
             ui.label(original);
         }
     })

@@ -64,10 +64,12 @@ fn what(ui: &mut Ui, frame: &mut Frame<'_>) {
         return;
     };
     if incident.document.is_partial || !incident.is_complete {
-        let (icon_colour, word) = if incident.is_complete {
-            (frame.tokens.warning, "bar-partial")
-        } else {
+        // What was stopped stays a part, and nobody reads on.
+        let is_reading = !incident.is_complete && frame.progress.is_some();
+        let (icon_colour, word) = if is_reading {
             (frame.tokens.text_dim, "bar-reading")
+        } else {
+            (frame.tokens.warning, "bar-partial")
         };
         let text = RichText::new(frame.words.text(word)).color(icon_colour);
         let hint = frame.words.text("bar-partial-hint");

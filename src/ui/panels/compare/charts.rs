@@ -1,0 +1,214 @@
+//! The first changes as small lines over the time since the start of each window: A dim, B bright.
+
+use egui::epaint::{BandPoint, BandShape};
+use egui::{
+    Align2, Color32, FontId, Painter, Pos2, Rangef, Rect, Role, Sense, Shape, Stroke, Ui,
+    WidgetInfo,
+};
+
+use crate::session::compare::points::{self, Column};
+use crate::session::compare::{Aspect, Change, Side, Subject, Verdict};
+use crate::ui::frame::Frame;
+use crate::ui::panels::compare::{Key, list};
+use crate::ui::theme;
+
+/// Columns of a line: a chart is hardly wider, so that there are at most two vertices a pixel.
+const COLUMNS: usize = 256;
+/// Height of a chart with its title.
+const HEIGHT: f32 = 84.0;
+/// Width that a chart wants.
+const WIDTH: f32 = 150.0;
+/// Half the height of a band that is one value high.
+const HALF: f32 = 0.7;
+
+/// One chart.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Chart {
+    subject: Subject,
+    unit: String,
+    aspect: Aspect,
+    verdict: Verdict,
+    values: (f64, f64),
+    a: Vec<Column>,
+    b: Vec<Column>,
+    min: f64,
+    max: f64,
+}
+
+impl Chart {
+    /// Of one change. Runs on a worker.
+    pub(super) fn new(a: &Side<'_>, b: &Side<'_>, change: &Change) -> Self {
+        let subject = &change.subject;
+        let of_a = points::columns(a, subject, change.series_a, COLUMNS);
+        let of_b = points::columns(b, subject, change.series_b, COLUMNS);
+        let both = of_a.iter().chain(&of_b);
+        let (mut min, mut max) = both.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), c| {
+            (low.min(c.min), high.max(c.max))
+        });
+        // A line that starts at 0 shows how much it grew.
+        if min > 0.0 && min < max * 0.5 {
+            min = 0.0;
+        }
+        if max <= min {
+            max = min + 1.0;
+        }
+        Self {
+            subject: subject.clone(),
+            unit: change.unit.clone(),
+            aspect: change.aspect,
+            verdict: change.verdict,
+            values: list::shown(change),
+            a: of_a,
+            b: of_b,
+            min,
+            max,
+        }
+    }
+}
+
+/// Draws them; what was picked.
+pub(super) fn show(
+    ui: &mut Ui,
+    frame: &Frame<'_>,
+    charts: &[Chart],
+    key: Key,
+    picked: Option<&Subject>,
+) -> Option<Subject> {
+    let mut chosen = None;
+    egui::ScrollArea::vertical()
+        .id_salt("compare-charts")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            let width = ui.available_width() - 8.0;
+            let across = (width / WIDTH).floor().max(1.0) as usize;
+            let one = (width - theme::GAP * (across - 1) as f32) / across as f32;
+            for line in charts.chunks(across) {
+                ui.horizontal(|ui| {
+                    ui.spacing_mut().item_spacing.x = theme::GAP;
+                    for chart in line {
+                        let is_picked = picked == Some(&chart.subject);
+                        if card(ui, frame, chart, key, one, is_picked) {
+                            chosen = Some(chart.subject.clone());
+                        }
+                    }
+                });
+            }
+        });
+    chosen
+}
+
+fn card(
+    ui: &mut Ui,
+    frame: &Frame<'_>,
+    chart: &Chart,
+    key: Key,
+    width: f32,
+    is_picked: bool,
+) -> bool {
+    let (rect, response) = ui.allocate_exact_size(egui::vec2(width, HEIGHT), Sense::click());
+    let title = list::title(frame, &chart.subject, chart.aspect);
+    let (a, b) = chart.values;
+    let numbers = format!(
+        "{} → {}",
+        list::value(a, &chart.unit),
+        list::value(b, &chart.unit)
+    );
+    let label = frame.words.with(
+        "compare-chart",
+        &[("what", (&title).into()), ("values", (&numbers).into())],
+    );
+    response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_picked, &label));
+    if !ui.is_rect_visible(rect) {
+        return response.clicked();
+    }
+    let tokens = frame.tokens;
+    let edge = if response.has_focus() || is_picked {
+        Stroke::new(1.5, tokens.accent)
+    } else if response.hovered() {
+        Stroke::new(1.0, tokens.text_faint)
+    } else {
+        Stroke::new(1.0, tokens.line)
+    };
+    let painter = ui.painter_at(rect);
+    painter.rect(rect, 4, tokens.ground, edge, egui::StrokeKind::Inside);
+    let inner = rect.shrink2(egui::vec2(7.0, 5.0));
+    let galley = list::middle(
+        &painter,
+        &title,
+        theme::SMALL,
+        inner.width(),
+        tokens.text_dim,
+    );
+    painter.galley(inner.left_top(), galley, tokens.text_dim);
+    let digits = FontId::monospace(10.0);
+    let bright = match chart.verdict {
+        Verdict::Worse => tokens.error,
+        Verdict::Better => tokens.good,
+        _ => tokens.accent,
+    };
+    let plot = Rect::from_min_max(
+        Pos2::new(inner.left(), inner.top() + 17.0),
+        Pos2::new(inner.right(), inner.bottom() - 12.0),
+    );
+    painter.hline(plot.x_range(), plot.bottom(), Stroke::new(1.0, tokens.grid));
+    let longest = key.a.nanos().max(key.b.nanos()).max(1) as f64;
+    for (columns, range, colour) in [
+        (&chart.a, key.a, tokens.text_faint),
+        (&chart.b, key.b, bright),
+    ] {
+        let share = range.nanos() as f64 / longest;
+        paint_line(&painter, columns, chart, plot, share, colour);
+    }
+    let drawn = painter.text(
+        inner.left_bottom(),
+        Align2::LEFT_BOTTOM,
+        numbers,
+        digits.clone(),
+        tokens.text_dim,
+    );
+    let length = format!("+{}", crate::base::units::secs((longest / 1e9).round()));
+    let length = painter.layout_no_wrap(length, digits, tokens.text_faint);
+    let at = inner.right_bottom() - length.size();
+    if at.x > drawn.right() + theme::GAP {
+        painter.galley(at, length, tokens.text_faint);
+    }
+    response.on_hover_text(label).clicked()
+}
+
+/// A line where each column has one value, a band where it has several; broken where values are missing.
+fn paint_line(
+    painter: &Painter,
+    columns: &[Column],
+    chart: &Chart,
+    plot: Rect,
+    share: f64,
+    colour: Color32,
+) {
+    let y = |value: f64| {
+        let part = (value - chart.min) / (chart.max - chart.min);
+        plot.bottom() - (part.clamp(0.0, 1.0) * f64::from(plot.height())) as f32
+    };
+    let x = |column: &Column| plot.left() + (column.x * share * f64::from(plot.width())) as f32;
+    for run in columns.chunk_by(|_, next| !next.is_after_gap) {
+        let is_thin = run
+            .iter()
+            .all(|c| c.max - c.min <= f64::EPSILON * c.max.abs());
+        match run {
+            // One value between gaps has no line: it is a dot.
+            [one] => {
+                painter.circle_filled(Pos2::new(x(one), y(one.max)), 1.5, colour);
+            }
+            _ if is_thin => {
+                let points = run.iter().map(|c| Pos2::new(x(c), y(c.max))).collect();
+                painter.add(Shape::line(points, Stroke::new(1.4, colour)));
+            }
+            _ => {
+                let points = run.iter().map(|c| {
+                    let range = Rangef::new(y(c.max) - HALF, y(c.min) + HALF);
+                    BandPoint::new(x(c), range)
+                });
+                painter.add(BandShape::new(points.collect(), colour, Stroke::NONE));
+            }
+        }
+    }
+}
