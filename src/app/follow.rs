@@ -437,7 +437,7 @@ mod tests {
 
     #[test]
     fn ranges_that_touch_are_one() {
-        assert_eq!(joined(vec![5..7, 1..3, 2..4, 4..5]), [1..7]);
+        assert_eq!(joined(vec![5..7, 1..3, 2..4, 4..5, 9..10]), [1..7, 9..10]);
         assert_eq!(joined(vec![5..7, 1..3]), [1..3, 5..7]);
         assert!(joined(Vec::new()).is_empty());
     }

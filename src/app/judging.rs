@@ -14,9 +14,9 @@ impl App {
             CommandId::SelectPrevious => self.step(false),
             CommandId::Pin => self.with_picked(ctx, Self::pin_picked),
             CommandId::Dismiss => self.with_picked(ctx, Self::dismiss_picked),
-            CommandId::Comment => {
-                self.with_picked(ctx, |app, id| app.panels.findings.write_note(&id))
-            }
+            CommandId::Comment => self.with_picked(ctx, |app, id| {
+                app.panels.findings.write_note(id);
+            }),
             CommandId::Confirm => self.give_verdict(ctx, Verdict::Confirmed),
             CommandId::Refute => self.give_verdict(ctx, Verdict::Refuted),
             CommandId::FollowFirst => self.with_picked(ctx, Self::follow_first),
@@ -32,27 +32,26 @@ impl App {
         }
     }
 
-    fn with_picked(&mut self, ctx: &egui::Context, act: impl FnOnce(&mut Self, String)) {
-        match self.view.selection.id().map(str::to_owned) {
-            Some(id) => act(self, id),
-            None => {
-                let text = self.words.text("findings-pick-first").to_owned();
-                self.tell(ctx, text);
-            }
+    fn with_picked(&mut self, ctx: &egui::Context, act: impl FnOnce(&mut Self, &str)) {
+        if let Some(id) = self.view.selection.id().map(str::to_owned) {
+            act(self, &id);
+        } else {
+            let text = self.words.text("findings-pick-first").to_owned();
+            self.tell(ctx, text);
         }
     }
 
-    fn pin_picked(&mut self, id: String) {
-        let is_pinned = self.notes.pinned.contains(&id);
-        self.edit_notes(NoteEdit::Pin(id, !is_pinned));
+    fn pin_picked(&mut self, id: &str) {
+        let is_pinned = self.notes.pinned.contains(id);
+        self.edit_notes(NoteEdit::Pin(id.to_owned(), !is_pinned));
     }
 
     /// Asks for the reason; what is dismissed already comes back.
-    fn dismiss_picked(&mut self, id: String) {
-        if self.notes.dismissed.contains_key(&id) {
-            self.edit_notes(NoteEdit::Dismiss(id, None));
+    fn dismiss_picked(&mut self, id: &str) {
+        if self.notes.dismissed.contains_key(id) {
+            self.edit_notes(NoteEdit::Dismiss(id.to_owned(), None));
         } else {
-            self.panels.findings.ask_reason(&id);
+            self.panels.findings.ask_reason(id);
         }
     }
 
@@ -66,11 +65,11 @@ impl App {
         self.edit_notes(NoteEdit::Judge(id, (!is_given).then_some(verdict)));
     }
 
-    fn follow_first(&mut self, id: String) {
+    fn follow_first(&mut self, id: &str) {
         let incident = self.incident.as_ref();
         let first = incident.and_then(|incident| {
             let links = self.linked.links(Some(incident))?;
-            links.first(incident, &id)
+            links.first(incident, id)
         });
         if let Some(target) = first {
             self.follow(&target);

@@ -87,7 +87,7 @@ pub struct Settings {
     pub side_width: f32,
     /// Height of the drawer below the timeline, in points.
     pub drawer_height: f32,
-    /// Height of the explanation below the list of findings, in points.
+    /// Height of the explanation below the list of findings, in points; 0 is a part of the window's height.
     pub explain_height: f32,
     /// What was opened lately, newest first.
     pub recent: Vec<Vec<PathBuf>>,
@@ -107,7 +107,7 @@ impl Default for Settings {
             scale: 1.0,
             side_width: 372.0,
             drawer_height: 300.0,
-            explain_height: 380.0,
+            explain_height: 0.0,
             recent: Vec::new(),
             sql_history: Vec::new(),
         }

@@ -51,7 +51,9 @@ fn is_the_thing(
                 let is_up = series.metric.as_ref() == "up"
                     && series.labels.get("instance") == status.labels.get("instance");
                 let is_then = status.last_scrape.is_some_and(|at| t <= at);
-                return (is_up && is_then).then_some(()).ok_or(format!("{t}"));
+                return (is_up && is_then)
+                    .then_some(())
+                    .ok_or_else(|| format!("{t}"));
             }
             let (what, at) = locator.rsplit_once(" @ ").ok_or("no time")?;
             let told = Timestamp::parse_rfc3339(at).ok_or("no time")?;
@@ -67,7 +69,7 @@ fn is_the_thing(
                 .t
                 .binary_search(&t.nanos())
                 .map(|_| ())
-                .map_err(|_| "no such sample".to_owned())
+                .map_err(|after| format!("no such sample, the next is {after}"))
         }
         Target::Span { .. } => {
             let ids: Vec<String> = targets
@@ -84,19 +86,19 @@ fn is_the_thing(
             let named = locator.split(' ').skip(3).step_by(2);
             (ids.iter().map(String::as_str).eq(named))
                 .then_some(())
-                .ok_or(format!("{ids:?}"))
+                .ok_or_else(|| format!("{ids:?}"))
         }
         Target::Summary { summary } => {
             let id = &snapshot.summaries[*summary].trace_id;
             (locator == format!("trace {id}"))
                 .then_some(())
-                .ok_or(id.to_string())
+                .ok_or_else(|| id.to_string())
         }
         Target::Request { request } => {
             let request = &snapshot.requests[*request];
             (input_of(request.input) && locator == format!("line {}", request.line))
                 .then_some(())
-                .ok_or(format!("line {}", request.line))
+                .ok_or_else(|| format!("line {}", request.line))
         }
         Target::Stack { profile, group } => {
             let profile = &snapshot.profiles[*profile];
@@ -107,13 +109,13 @@ fn is_the_thing(
             };
             (input_of(profile.input) && is_it)
                 .then_some(())
-                .ok_or(format!("{line:?}"))
+                .ok_or_else(|| format!("{line:?}"))
         }
         Target::Event { event } => {
             let event = &snapshot.events[*event];
             (input_of(event.input) && locator == event.locator.as_ref())
                 .then_some(())
-                .ok_or(event.locator.to_string())
+                .ok_or_else(|| event.locator.to_string())
         }
         Target::Finding(_) | Target::Input { .. } => Err(format!("{first:?}")),
     }

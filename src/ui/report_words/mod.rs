@@ -32,6 +32,8 @@ pub struct Told {
     pub not_enough: Vec<String>,
     /// English title → title.
     titles: BTreeMap<String, String>,
+    /// Id of a finding → its place in the report.
+    places: BTreeMap<String, usize>,
 }
 
 /// The words of one hypothesis.
@@ -68,6 +70,10 @@ impl Told {
         let mut told = Self {
             findings,
             titles,
+            places: (0..)
+                .zip(&report.findings)
+                .map(|(ix, f)| (f.id.clone(), ix))
+                .collect(),
             ..Self::default()
         };
         told.hypotheses = report
@@ -81,6 +87,11 @@ impl Told {
             .map(|n| told.sentence(words, &n.reason))
             .collect();
         told
+    }
+
+    /// Where a finding stands in the report.
+    pub fn place(&self, id: &str) -> Option<usize> {
+        self.places.get(id).copied()
     }
 
     fn hypothesis(&self, words: &Words, hypothesis: &Hypothesis) -> ToldHypothesis {

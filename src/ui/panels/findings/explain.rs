@@ -21,7 +21,7 @@ use crate::ui::theme::{self, GAP};
 /// Quotes under one line; the finding itself has all.
 const QUOTES: usize = 3;
 
-/// Findings that are listed as explained before the rest is only counted.
+/// Findings and entities that are listed before the rest is only counted; the list above has all findings.
 const EXPLAINED: usize = 40;
 
 /// Draws the explanation of a hypothesis.
@@ -39,7 +39,7 @@ pub(super) fn hypothesis(
     head(ui, frame, hypothesis, said);
     ui.add_space(GAP);
     judge.ui(ui, frame, &hypothesis.id, true);
-    support(ui, frame, report, hypothesis, said);
+    support(ui, frame, (report, told), hypothesis, said);
     against(ui, frame, hypothesis, said);
     missing(ui, frame, hypothesis, said);
     changes(ui, frame, hypothesis, said);
@@ -122,7 +122,7 @@ pub(super) fn dim(ui: &mut Ui, frame: &Frame<'_>, text: &str) -> egui::Response 
 fn support(
     ui: &mut Ui,
     frame: &mut Frame<'_>,
-    report: &Report,
+    (report, told): (&Report, &Told),
     hypothesis: &Hypothesis,
     said: &ToldHypothesis,
 ) {
@@ -135,7 +135,7 @@ fn support(
         let finding = support
             .finding
             .as_ref()
-            .and_then(|id| report.findings.iter().find(|f| f.id == *id));
+            .and_then(|id| report.findings.get(told.place(id)?));
         let own: Vec<Vec<Target>> = frame
             .links
             .map_or_else(Vec::new, |l| l.support(&hypothesis.id, at).to_vec());
@@ -192,17 +192,19 @@ pub(super) fn quotes(
         line.is_lit = targets
             .first()
             .is_some_and(|t| frame.view.picked.contains(t));
-        let path = frame.incident.and_then(|incident| {
-            let inputs = &incident.snapshot().inputs;
-            inputs
-                .iter()
-                .find(|i| i.id == evidence.input)
-                .map(|i| i.path.as_str())
+        let response = line.link(ui, frame, !targets.is_empty()).on_hover_ui(|ui| {
+            let path = frame.incident.and_then(|incident| {
+                let inputs = &incident.snapshot().inputs;
+                let input = inputs.iter().find(|i| i.id == evidence.input)?;
+                Some(input.path.as_str())
+            });
+            ui.set_max_width(460.0);
+            ui.label(format!(
+                "{}, {}",
+                path.unwrap_or(&evidence.input),
+                evidence.locator
+            ));
         });
-        let place = format!("{}, {}", path.unwrap_or(&evidence.input), evidence.locator);
-        let response = line
-            .link(ui, frame, !targets.is_empty())
-            .on_hover_text(place);
         if response.clicked() {
             follow_all(frame, targets);
         }
@@ -417,7 +419,7 @@ fn explains(
     let mut all: Vec<usize> = hypothesis
         .explains
         .iter()
-        .filter_map(|id| report.findings.iter().position(|f| f.id == *id))
+        .filter_map(|id| told.place(id))
         .collect();
     all.sort_unstable();
     for ix in all.iter().take(EXPLAINED) {
@@ -447,10 +449,17 @@ pub(super) fn entities(ui: &mut Ui, frame: &Frame<'_>, ids: &[String]) {
         return;
     }
     heading(ui, frame, frame.words.text("findings-entities"), None);
-    for id in ids {
+    for id in ids.iter().take(EXPLAINED) {
         let kind = report_words::entity_type(frame.words, id);
         let mut line = Line::new(report_words::name_of(id));
         line.tag = &kind;
         line.link(ui, frame, false);
+    }
+    if ids.len() > EXPLAINED {
+        let text = frame.words.with(
+            "findings-explains-more",
+            &[("n", (ids.len() - EXPLAINED).into())],
+        );
+        dim_line(ui, frame, &text);
     }
 }

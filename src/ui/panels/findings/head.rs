@@ -40,7 +40,7 @@ pub(super) fn sentence(frame: &Frame<'_>, report: &Report, told: &Told) -> Strin
                 .is_some_and(|h| h.score >= crate::correlate::ENOUGH)
         })
         .find(|ix| verdict(*ix) != Some(Verdict::Refuted));
-    let Some(best) = best.or((!is_a_cause).then_some(0)) else {
+    let Some(best) = best.or(if is_a_cause { None } else { Some(0) }) else {
         return words.text("findings-head-refuted").to_owned();
     };
     let coverage = report.hypotheses.get(best).map_or(1.0, |h| h.coverage);

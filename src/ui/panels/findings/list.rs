@@ -88,45 +88,45 @@ impl List {
                 }
             }
         });
-        self.keys(ui, frame, listing, (id, shown.inner_rect));
+        keys(ui, frame, listing, (id, shown.inner_rect));
         toggles
     }
+}
 
-    /// The list takes the focus as a whole: thousands of rows are no stops for Tab.
-    fn keys(&self, ui: &Ui, frame: &mut Frame<'_>, listing: &Listing, (id, rect): (Id, Rect)) {
-        let response = ui.interact(rect, id, Sense::focusable_noninteractive());
-        let name = frame.words.text("findings-list");
-        response.widget_info(|| WidgetInfo::labeled(Role::ListBox, true, name));
-        if !response.has_focus() {
-            return;
+/// The list takes the focus as a whole: thousands of rows are no stops for Tab.
+fn keys(ui: &Ui, frame: &mut Frame<'_>, listing: &Listing, (id, rect): (Id, Rect)) {
+    let response = ui.interact(rect, id, Sense::focusable_noninteractive());
+    let name = frame.words.text("findings-list");
+    response.widget_info(|| WidgetInfo::labeled(Role::ListBox, true, name));
+    if !response.has_focus() {
+        return;
+    }
+    let ring = Stroke::new(1.5, frame.tokens.accent);
+    ui.painter()
+        .rect_stroke(rect.shrink(1.0), 2.0, ring, egui::StrokeKind::Inside);
+    ui.memory_mut(|m| {
+        let filter = EventFilter {
+            vertical_arrows: true,
+            ..Default::default()
+        };
+        m.set_focus_lock_filter(id, filter);
+    });
+    let pressed = |key: Key| ui.input_mut(|i| i.consume_key(Modifiers::NONE, key));
+    // The other keys of the list are commands and work wherever the focus is.
+    for (key, by) in [
+        (Key::ArrowDown, 1),
+        (Key::ArrowUp, -1),
+        (Key::PageDown, PAGE),
+        (Key::PageUp, -PAGE),
+    ] {
+        if pressed(key)
+            && let Some(next) = listing.step(&frame.view.selection, by)
+        {
+            frame.ask(Request::Select(next));
         }
-        let ring = Stroke::new(1.5, frame.tokens.accent);
-        ui.painter()
-            .rect_stroke(rect.shrink(1.0), 2.0, ring, egui::StrokeKind::Inside);
-        ui.memory_mut(|m| {
-            let filter = EventFilter {
-                vertical_arrows: true,
-                ..Default::default()
-            };
-            m.set_focus_lock_filter(id, filter);
-        });
-        let pressed = |key: Key| ui.input_mut(|i| i.consume_key(Modifiers::NONE, key));
-        // The other keys of the list are commands and work wherever the focus is.
-        for (key, by) in [
-            (Key::ArrowDown, 1),
-            (Key::ArrowUp, -1),
-            (Key::PageDown, PAGE),
-            (Key::PageUp, -PAGE),
-        ] {
-            if pressed(key)
-                && let Some(next) = listing.step(&frame.view.selection, by)
-            {
-                frame.ask(Request::Select(next));
-            }
-        }
-        if pressed(Key::Enter) {
-            frame.ask(Request::Command(CommandId::FollowFirst));
-        }
+    }
+    if pressed(Key::Enter) {
+        frame.ask(Request::Command(CommandId::FollowFirst));
     }
 }
 
@@ -322,19 +322,18 @@ fn mark(
         None => None,
     };
     let place = Rect::from_center_size(centre, egui::Vec2::splat(14.0));
-    match icon {
-        Some((icon, colour)) => icons::paint(ui.painter(), icon, place, Stroke::new(1.6, colour)),
-        None => {
-            let text = fitted(
-                ui,
-                &rank.to_string(),
-                digits(),
-                tokens.text_faint,
-                (18.0, 1),
-            );
-            ui.painter()
-                .galley(centre - text.size() / 2.0, text, tokens.text_faint);
-        }
+    if let Some((icon, colour)) = icon {
+        icons::paint(ui.painter(), icon, place, Stroke::new(1.6, colour));
+    } else {
+        let text = fitted(
+            ui,
+            &rank.to_string(),
+            digits(),
+            tokens.text_faint,
+            (18.0, 1),
+        );
+        let at = centre - text.size() / 2.0;
+        ui.painter().galley(at, text, tokens.text_faint);
     }
 }
 
@@ -372,7 +371,7 @@ fn finding(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: Plac
         vec2(3.0, rect.height() - 10.0),
     );
     painter.rect_filled(track, 1.5, tokens.line);
-    let part = (finding.severity as u8 as f32 + 1.0) / 4.0;
+    let part = (f32::from(finding.severity as u8) + 1.0) / 4.0;
     let filled = Rect::from_min_max(
         pos2(track.left(), track.bottom() - track.height() * part),
         track.max,

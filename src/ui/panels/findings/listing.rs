@@ -196,7 +196,9 @@ impl Maker<'_> {
             let n = report.not_enough.len();
             self.push(&mut out, Row::UndecidedHead(n));
             if self.asked.shows_undecided {
-                (0..n).for_each(|ix| self.push(&mut out, Row::Undecided(ix)));
+                for ix in 0..n {
+                    self.push(&mut out, Row::Undecided(ix));
+                }
             }
         }
         let mut top = 0.0;
@@ -285,7 +287,9 @@ impl Maker<'_> {
         }
         out.shown += rows.len();
         self.push(out, Row::Group(group, rows.len()));
-        rows.into_iter().for_each(|row| self.push(out, row));
+        for row in rows {
+            self.push(out, row);
+        }
     }
 
     fn push(&self, out: &mut Listing, row: Row) {

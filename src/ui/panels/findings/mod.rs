@@ -32,6 +32,9 @@ use crate::ui::words::Words;
 const LIST_LEAST: f32 = 180.0;
 const EXPLANATION_LEAST: f32 = 120.0;
 
+/// Its part of the panel's height, until somebody drags it.
+const EXPLANATION_PART: f32 = 0.52;
+
 /// What it remembers between frames.
 #[derive(Debug, Default)]
 pub struct Findings {
@@ -41,6 +44,8 @@ pub struct Findings {
     list: List,
     judge: Judge,
     shows_original: bool,
+    /// Height of the explanation when no pointer held its edge.
+    height: Option<f32>,
 }
 
 impl Findings {
@@ -123,7 +128,7 @@ impl Findings {
         let picked = match &frame.view.selection {
             Selection::Nothing => return,
             Selection::Hypothesis(id) => report.hypotheses.iter().position(|h| h.id == *id),
-            Selection::Finding(id) => report.findings.iter().position(|f| f.id == *id),
+            Selection::Finding(id) => told.place(id),
         };
         let tokens = frame.tokens;
         let most = (ui.available_height() - LIST_LEAST).max(EXPLANATION_LEAST);
@@ -133,7 +138,11 @@ impl Findings {
             top: 8,
             bottom: 0,
         });
-        let known = frame.settings.explain_height;
+        // Where nobody dragged it, it takes its part of the window.
+        let known = match frame.settings.explain_height {
+            height if height > 0.0 => height,
+            _ => ui.available_height() * EXPLANATION_PART,
+        };
         let shown = Panel::bottom("explanation")
             .resizable(true)
             .default_size(known)
@@ -160,8 +169,12 @@ impl Findings {
                     });
             });
         let height = shown.response.rect.height();
-        if (height - known).abs() > 1.0 && ui.input(|i| i.pointer.any_released()) {
-            frame.ask(Request::Set(Setting::ExplainHeight(height)));
+        let before = *self.height.get_or_insert(height);
+        if ui.input(|i| !i.pointer.any_down()) {
+            self.height = Some(height);
+            if (height - before).abs() > 1.0 && ui.input(|i| i.pointer.any_released()) {
+                frame.ask(Request::Set(Setting::ExplainHeight(height)));
+            }
         }
     }
 

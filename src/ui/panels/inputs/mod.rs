@@ -29,7 +29,7 @@ pub struct Inputs {
 
 impl Inputs {
     /// Draws it.
-    pub fn ui(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
+    pub fn ui(&mut self, ui: &mut Ui, frame: &Frame<'_>) {
         let Some(incident) = frame.incident else {
             return;
         };
@@ -48,7 +48,7 @@ impl Inputs {
         let Some(rows) = self.rows.last() else {
             return;
         };
-        if rows.rows.is_empty() {
+        if rows.all.is_empty() {
             let text = if incident.snapshot().inputs.is_empty() {
                 frame.words.text("inputs-none")
             } else {
@@ -73,12 +73,12 @@ impl Inputs {
                 let bottom = rows.tops.get(at + 1).copied().unwrap_or(top);
                 Rect::from_min_size(origin + vec2(0.0, top), vec2(width, bottom - top))
             };
-            if let Some(at) = wants_scroll.and_then(|p| rows.rows.iter().position(|r| r.input == p))
+            if let Some(at) = wants_scroll.and_then(|p| rows.all.iter().position(|r| r.input == p))
             {
                 ui.scroll_to_rect(rect_of(at), None);
             }
             for at in rows.between(viewport.min.y, viewport.max.y) {
-                let Some(row) = rows.rows.get(at) else {
+                let Some(row) = rows.all.get(at) else {
                     continue;
                 };
                 let Some(input) = incident.snapshot().inputs.get(row.input) else {

@@ -53,7 +53,7 @@ pub(super) struct Row {
 /// The rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Rows {
-    pub(super) rows: Vec<Row>,
+    pub(super) all: Vec<Row>,
     /// Where each begins, and where the last ends.
     pub(super) tops: Vec<f32>,
     /// Inputs that lost data, and those with something to know; of all, whatever the filter.
@@ -92,11 +92,14 @@ impl Rows {
             .map(str::to_owned)
             .collect();
         let fits = |input: &Input| {
-            let warnings = input.warnings.iter();
-            let said: String = warnings
-                .map(|w| format!("{} {} ", w.code, w.text))
-                .collect();
-            let hay = format!("{} {} {said}", input.path, input.format).to_lowercase();
+            let mut hay = format!("{} {}", input.path, input.format);
+            for warning in &input.warnings {
+                hay.push(' ');
+                hay.push_str(&warning.code);
+                hay.push(' ');
+                hay.push_str(&warning.text);
+            }
+            let hay = hay.to_lowercase();
             needles.iter().all(|needle| hay.contains(needle))
         };
         let mut out = Self {
@@ -105,7 +108,7 @@ impl Rows {
             noted: inputs.iter().filter(|i| fate(i) == Fate::Noted).count(),
             ..Self::default()
         };
-        out.rows = inputs
+        out.all = inputs
             .iter()
             .enumerate()
             .filter(|(_, input)| !asked.only_warned || fate(input) != Fate::Good)
@@ -116,10 +119,10 @@ impl Rows {
                 is_open: asked.open.contains(&ix),
             })
             .collect();
-        out.rows.sort_by_key(|row| (row.fate, row.input));
+        out.all.sort_by_key(|row| (row.fate, row.input));
         let mut top = 0.0;
         out.tops = std::iter::once(0.0)
-            .chain(out.rows.iter().map(|row| {
+            .chain(out.all.iter().map(|row| {
                 let warnings = inputs.get(row.input).map_or(0, |i| i.warnings.len());
                 top += ROW;
                 if row.is_open {
@@ -140,7 +143,7 @@ impl Rows {
     pub(super) fn between(&self, top: f32, bottom: f32) -> std::ops::Range<usize> {
         let from = self.tops.partition_point(|t| *t <= top).saturating_sub(1);
         let to = self.tops.partition_point(|t| *t < bottom);
-        from..to.min(self.rows.len()).max(from)
+        from..to.min(self.all.len()).max(from)
     }
 }
 
@@ -529,8 +532,8 @@ mod tests {
         let order = |asked: &Asked| {
             let rows = Rows::of(&inputs, asked);
             assert_eq!((rows.lost, rows.noted, rows.held), (1, 1, 6));
-            assert_eq!(rows.tops.len(), rows.rows.len() + 1);
-            rows.rows.iter().map(|r| r.input).collect::<Vec<_>>()
+            assert_eq!(rows.tops.len(), rows.all.len() + 1);
+            rows.all.iter().map(|r| r.input).collect::<Vec<_>>()
         };
         let mut asked = Asked::default();
         assert_eq!(order(&asked), [2, 1, 0]);
