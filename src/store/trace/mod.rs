@@ -210,9 +210,10 @@ impl Tree {
             let mut child = at + 1;
             while let Some(row) = self.rows.get(child).filter(|_| child < end) {
                 let times = row.times(Clocks::Raw);
-                hull = Some(hull.map_or(times.clone(), |h| {
-                    h.start.min(times.start)..h.end.max(times.end)
-                }));
+                hull = Some(hull.map_or_else(
+                    || times.clone(),
+                    |h| h.start.min(times.start)..h.end.max(times.end),
+                ));
                 child = (row.end as usize).max(child + 1);
             }
             if let (Some(hull), Some(row)) = (hull, self.rows.get_mut(at)) {

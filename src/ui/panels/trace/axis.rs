@@ -129,9 +129,9 @@ pub(super) fn ticks(scale: &Scale, apart: f32) -> Vec<(i64, String)> {
 /// A time on the axis with as many digits as its step needs.
 fn label(nanos: i64, step: f64) -> String {
     let (unit, size) = match step {
-        s if s >= 5e8 => ("s", 1e9),
-        s if s >= 5e5 => ("ms", 1e6),
-        s if s >= 5e2 => ("µs", 1e3),
+        s if s >= 1e8 => ("s", 1e9),
+        s if s >= 1e5 => ("ms", 1e6),
+        s if s >= 1e2 => ("µs", 1e3),
         _ => ("ns", 1.0),
     };
     if nanos == 0 {
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(texts(1e7), ["0", "2 ms", "4 ms", "6 ms", "8 ms", "10 ms"]);
         assert_eq!(
             texts(1e3),
-            ["0", "200 ns", "400 ns", "600 ns", "800 ns", "1000 ns"]
+            ["0", "0.2 µs", "0.4 µs", "0.6 µs", "0.8 µs", "1.0 µs"]
         );
     }
 

@@ -121,12 +121,22 @@ impl Bars {
         }
     }
 
-    /// A bracket from `x0` to `x1`: a line with an upright at each end.
-    pub(super) fn bracket(&mut self, x0: f32, x1: f32, y: f32, half: f32, colour: Color32) {
-        self.rect(
-            Rect::from_min_max(pos2(x0, y - 0.75), pos2(x1, y + 0.75)),
-            colour,
-        );
+    /// A bracket from `x0` to `x1`: a line with an upright at each end, and room for words in it.
+    pub(super) fn bracket(
+        &mut self,
+        (x0, x1): (f32, f32),
+        hole: Option<(f32, f32)>,
+        y: f32,
+        half: f32,
+        colour: Color32,
+    ) {
+        let (left, right) = hole.unwrap_or((x1, x1));
+        for (from, to) in [(x0, left.clamp(x0, x1)), (right.clamp(x0, x1), x1)] {
+            self.rect(
+                Rect::from_min_max(pos2(from, y - 0.75), pos2(to, y + 0.75)),
+                colour,
+            );
+        }
         for x in [x0, x1] {
             self.rect(
                 Rect::from_min_max(pos2(x - 0.75, y - half), pos2(x + 0.75, y + half)),

@@ -198,7 +198,7 @@ pub(super) fn foot(ui: &mut Ui, frame: &Frame<'_>, state: &mut State, show: &Sho
         }
         clocks(ui, frame, state, show);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            legend(ui, frame, show)
+            legend(ui, frame, show, state.is_flame);
         });
     });
 }
@@ -271,14 +271,18 @@ enum Mark {
 }
 
 /// Only marks that occur in the trace. Runs from the right.
-fn legend(ui: &mut Ui, frame: &Frame<'_>, show: &Show<'_>) {
+fn legend(ui: &mut Ui, frame: &Frame<'_>, show: &Show<'_>, is_flame: bool) {
     let laid = show.laid;
     let marks = [
         (laid.has_inferred, Mark::Inferred, "trace-inferred"),
         (laid.has_open, Mark::Open, "trace-open"),
         (laid.parts[1], Mark::Queue, "trace-queue"),
         (laid.parts[0], Mark::Connect, "trace-connect"),
-        (laid.gap.is_some(), Mark::Gap, "trace-gap-legend"),
+        (
+            laid.gap.is_some() && !is_flame,
+            Mark::Gap,
+            "trace-gap-legend",
+        ),
         (true, Mark::Critical, "trace-critical"),
     ];
     for (is_there, mark, key) in marks {
@@ -299,7 +303,7 @@ fn legend(ui: &mut Ui, frame: &Frame<'_>, show: &Show<'_>) {
         let colour = tokens.text_dim;
         match mark {
             Mark::Critical => bars.rect(bar.shrink2(vec2(0.0, 3.5)), tokens.text),
-            Mark::Gap => bars.bracket(bar.left(), bar.right(), bar.center().y, 4.0, colour),
+            Mark::Gap => bars.bracket((bar.left(), bar.right()), None, bar.center().y, 4.0, colour),
             Mark::Connect => {
                 bars.rect(bar, colour);
                 bars.slanted(bar, tokens.ground.gamma_multiply(0.75));

@@ -126,11 +126,12 @@ fn views(ui: &Ui, state: &mut State, show: &Show<'_>) {
     if pressed(ui, Key::Slash) {
         state.wants_search = true;
     }
-    let is_forward = pressed(ui, Key::N);
-    if is_forward || ui.input_mut(|i| i.consume_key(Modifiers::SHIFT, Key::N)) {
-        if let Some(row) = state.next_found(show.found, is_forward) {
-            state.show_row(show.laid, row);
-        }
+    // Shift first: a pattern without modifiers also takes the key with Shift.
+    let is_back = ui.input_mut(|i| i.consume_key(Modifiers::SHIFT, Key::N));
+    if (is_back || pressed(ui, Key::N))
+        && let Some(row) = state.next_found(show.found, !is_back)
+    {
+        state.show_row(show.laid, row);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::store::trace::{Tree, spans_of};
 const COLOURS: usize = 8;
 
 /// A service of the trace.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Service {
     /// Its name.
     pub name: Arc<str>,
@@ -94,19 +94,19 @@ impl Laid {
                 continue;
             };
             let address = Arc::as_ptr(&span.service).cast::<u8>().addr();
-            let place = match by_address.iter().find(|(known, _)| *known == address) {
-                Some((_, place)) => *place,
-                None => {
-                    let next = by_name.len() as u32;
-                    let place = *by_name.entry(Arc::clone(&span.service)).or_insert(next);
-                    if by_address.len() < 64 {
-                        by_address.push((address, place));
-                    }
-                    if own.len() <= place as usize {
-                        own.push(0);
-                    }
-                    place
+            let known = by_address.iter().find(|(known, _)| *known == address);
+            let place = if let Some((_, place)) = known {
+                *place
+            } else {
+                let next = by_name.len() as u32;
+                let place = *by_name.entry(Arc::clone(&span.service)).or_insert(next);
+                if by_address.len() < 64 {
+                    by_address.push((address, place));
                 }
+                if own.len() <= place as usize {
+                    own.push(0);
+                }
+                place
             };
             if let Some(sum) = own.get_mut(place as usize) {
                 *sum += row.own;

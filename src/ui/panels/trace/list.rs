@@ -425,7 +425,8 @@ fn columns(width: f32) -> Vec<(Column, f32)> {
         used += column.width();
         kept.push(column);
     }
-    let rest = (width - used).max(0.0);
+    // Where not even two fit, the name gives way.
+    let rest = (width - used).max(40.0 - ENTRY);
     Column::ALL
         .into_iter()
         .filter(|c| kept.contains(c))

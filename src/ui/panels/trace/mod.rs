@@ -53,8 +53,8 @@ pub struct Trace {
     open: Option<String>,
     state: State,
     is_list_open: Option<bool>,
-    /// The pick whose trace was closed again.
-    closed_for: Option<Option<String>>,
+    /// The pick whose trace was closed again; an empty one is no pick.
+    closed_for: Option<String>,
 }
 
 impl Trace {
@@ -90,7 +90,10 @@ impl Trace {
                 .default_size((width * 0.3).clamp(240.0, 420.0))
                 .size_range(180.0..=most)
                 .frame(egui::Frame::NONE)
-                .show(ui, |ui| self.list.ui(ui, frame, incident, open.as_deref()));
+                .show(ui, |ui| {
+                    ui.set_min_width(ui.available_width());
+                    self.list.ui(ui, frame, incident, open.as_deref());
+                });
             ui.add_space(GAP);
         }
         let was_open = is_list_open;
@@ -105,7 +108,7 @@ impl Trace {
             self.is_list_open = Some(is_list_open);
         }
         if std::mem::take(&mut self.state.is_closed) {
-            self.closed_for = Some(frame.view.selection.id().map(str::to_owned));
+            self.closed_for = Some(frame.view.selection.id().unwrap_or_default().to_owned());
         }
     }
 
@@ -183,7 +186,10 @@ impl Trace {
                 .default_size((width * 0.32).clamp(230.0, 400.0))
                 .size_range(180.0..=(width * 0.6).max(200.0))
                 .frame(inner)
-                .show(ui, |ui| self.details.ui(ui, frame, show, self.state.row));
+                .show(ui, |ui| {
+                    ui.set_min_width(ui.available_width());
+                    self.details.ui(ui, frame, show, self.state.row);
+                });
         }
         egui::CentralPanel::default()
             .frame(egui::Frame::NONE)
@@ -209,7 +215,7 @@ impl Trace {
                         ui.colored_label(frame.tokens.error, why);
                     }
                     Answer::Stale(_) | Answer::Pending => {
-                        states::waiting(ui, frame, "trace-pending")
+                        states::waiting(ui, frame, "trace-pending");
                     }
                 }
             });
@@ -291,12 +297,8 @@ impl Trace {
             self.closed_for = None;
             return (focus.trace.clone(), focus.span);
         }
-        let picked = frame.view.selection.id();
-        if self
-            .closed_for
-            .as_ref()
-            .is_some_and(|closed| closed.as_deref() == picked)
-        {
+        let picked = frame.view.selection.id().unwrap_or_default();
+        if self.closed_for.as_deref() == Some(picked) {
             return (None, None);
         }
         let spans = &incident.snapshot().spans;

@@ -242,14 +242,6 @@ fn gap(
     let (y0, y1) = (at.scale.x(callee.start), at.scale.x(callee.end));
     let is_inside = callee.start >= outer.start - 4_000_000 && callee.end <= outer.end + 4_000_000;
     let width = cells::width(at.over, &text, &at.fonts.small) + 8.0;
-    if is_inside {
-        if y0 - x0 > 2.0 {
-            bars.bracket(x0, y0 - 1.0, y, 4.0, colour);
-        }
-        if x1 - y1 > 2.0 {
-            bars.bracket(y1 + 1.0, x1, y, 4.0, colour);
-        }
-    }
     // In the wider flank when it fits, else behind the call, else before it.
     let (left, right) = (at.scale.left.max(x0)..y0, y1..at.scale.right.min(x1));
     let wider = if left.end - left.start >= right.end - right.start {
@@ -259,19 +251,25 @@ fn gap(
     };
     let behind = x1.max(y1) + 4.0;
     let before = x0.min(y0) - 4.0 - width;
-    let (from, ground) = if is_inside && wider.end - wider.start >= width {
-        (f32::midpoint(wider.start, wider.end) - width / 2.0, true)
+    let is_within = is_inside && wider.end - wider.start >= width;
+    let from = if is_within {
+        Some(f32::midpoint(wider.start, wider.end) - width / 2.0)
     } else if behind + width <= at.scale.right {
-        (behind, false)
-    } else if before >= at.scale.left {
-        (before, false)
+        Some(behind)
     } else {
-        return None;
+        Some(before).filter(|x| *x >= at.scale.left)
     };
-    let place = Rect::from_min_max(pos2(from, cell.top()), pos2(from + width, cell.bottom()));
-    if ground {
-        bars.rect(place.shrink2(vec2(1.0, 3.0)), at.tokens.panel);
+    if is_inside {
+        let hole = from.filter(|_| is_within).map(|x| (x, x + width));
+        for (from, to) in [(x0, y0 - 1.0), (y1 + 1.0, x1)] {
+            let hole = hole.filter(|(left, right)| *left >= from && *right <= to);
+            if to - from > 1.0 {
+                bars.bracket((from, to), hole, y, 4.0, colour);
+            }
+        }
     }
+    let from = from?;
+    let place = Rect::from_min_max(pos2(from, cell.top()), pos2(from + width, cell.bottom()));
     Some((place, text, colour))
 }
 

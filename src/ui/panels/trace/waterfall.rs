@@ -38,7 +38,7 @@ impl Columns {
         let numbers = if has_own { 2.0 * NUMBER } else { NUMBER };
         let share = names.unwrap_or(0.36).clamp(0.12, 0.7);
         let most = (rect.width() - numbers - 120.0).max(80.0);
-        let width = (rect.width() * share).clamp(80.0, most.min(640.0));
+        let width = (rect.width() * share).clamp(80.0, most.min(520.0));
         let cut = |from: f32, to: f32| {
             Rect::from_min_max(
                 pos2(rect.left() + from, rect.top()),
