@@ -215,7 +215,7 @@ impl Table {
         }
         let has_row = matches!(source, Source::Table(..));
         let row = frame.view.focus.table_row.filter(|_| has_row);
-        self.turn_page(&order, rows, row);
+        self.turn_page(order.as_ref(), rows, row);
         if rows.len() > PAGE {
             self.pager(ui, frame, rows.len());
         }
@@ -405,12 +405,12 @@ impl Table {
     }
 
     /// Turns to the page of what is scrolled to, and makes a place of the row.
-    fn turn_page(&mut self, order: &Option<Arc<Vec<u32>>>, rows: Rows<'_>, row: Option<usize>) {
+    fn turn_page(&mut self, order: Option<&Arc<Vec<u32>>>, rows: Rows<'_>, row: Option<usize>) {
         let place = match (self.scroll_to, row) {
             (Some(to), _) => rows.position(to),
             (None, Some(row)) => {
                 // Looking for a row reads the whole order: only when either is new.
-                let order = order.as_ref().map_or(0, |o| Arc::as_ptr(o) as usize);
+                let order = order.map_or(0, |o| Arc::as_ptr(o) as usize);
                 match self.found {
                     Some((o, r, _)) if o == order && r == row => None,
                     _ => {
