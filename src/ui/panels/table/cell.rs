@@ -192,7 +192,7 @@ pub(super) fn whole(sheet: &Sheet, column: usize, row: usize, clock: &Clock<'_>)
             let more = lines.chars().count().saturating_sub(TOLD);
             let mut told: String = lines.chars().take(TOLD).collect();
             if more > 0 {
-                let _ = write!(told, " … +{}", grouped(more as u64));
+                write!(told, " … +{}", grouped(more as u64)).ok();
             }
             told
         }
