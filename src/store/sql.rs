@@ -225,7 +225,7 @@ fn typed(column: &Column) -> Values {
     found.unwrap_or_else(|_| Values::Text(vec![None; column.len()]))
 }
 
-fn as_text(column: &Column, row: usize) -> Option<std::sync::Arc<str>> {
+fn as_text(column: &Column, row: usize) -> Option<Arc<str>> {
     match to_json(&column.get(row).ok()?) {
         Value::Null => None,
         Value::String(text) => Some(text.into()),

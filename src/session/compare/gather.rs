@@ -19,7 +19,7 @@ const PARTS: i64 = 24;
 /// Observations by bucket.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bins {
-    pub(super) bins: Vec<Bin>,
+    pub(super) bounds: Vec<Bin>,
     pub(super) interpolation: Interpolation,
     pub(super) counts: Vec<f64>,
     pub(super) sum: f64,
@@ -96,7 +96,7 @@ pub(super) fn gather(
             if is_cancelled() {
                 None
             } else {
-                family_held(side, family)
+                Some(family_held(side, family))
             }
         })
         .collect();
@@ -192,7 +192,7 @@ pub(super) fn values(series: &Series, window: TimeRange, is_counter: bool) -> Ve
         .collect()
 }
 
-fn family_held(side: &Side<'_>, family: &histogram::Family) -> Option<(Subject, Held)> {
+fn family_held(side: &Side<'_>, family: &histogram::Family) -> (Subject, Held) {
     let deltas = family.deltas(side.snapshot);
     let mut counts = vec![0.0; deltas.bins.len()];
     let (mut sum, mut scrapes) = (0.0, 0);
@@ -232,7 +232,7 @@ fn family_held(side: &Side<'_>, family: &histogram::Family) -> Option<(Subject, 
     };
     let held = Held {
         measured: Measured::Bins(Bins {
-            bins: deltas.bins,
+            bounds: deltas.bins,
             interpolation: deltas.interpolation,
             counts,
             sum,
@@ -243,7 +243,7 @@ fn family_held(side: &Side<'_>, family: &histogram::Family) -> Option<(Subject, 
         series,
         is_derived: false,
     };
-    Some((subject, held))
+    (subject, held)
 }
 
 /// The rows of one service.

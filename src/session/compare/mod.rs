@@ -259,14 +259,14 @@ pub fn compare(
     }
     out.only_a = odd(held_a, true);
     out.only_b = odd(held_b, false);
-    let tested: Vec<Option<Result<Change, Odd>>> = pairs
+    let tested: Vec<Option<Result<Box<Change>, Box<Odd>>>> = pairs
         .par_iter()
         .map(|(subject, a, b)| (!is_cancelled()).then(|| test(subject, a, b)))
         .collect();
     for outcome in tested {
         match outcome? {
-            Ok(change) => out.changes.push(change),
-            Err(few) => out.too_few.push(few),
+            Ok(change) => out.changes.push(*change),
+            Err(few) => out.too_few.push(*few),
         }
     }
     let p: Vec<f64> = out.changes.iter().map(|c| c.p).collect();
@@ -381,13 +381,15 @@ fn odd(held: BTreeMap<Subject, Held>, is_a: bool) -> Vec<Odd> {
         .collect()
 }
 
-fn test(subject: &Subject, a: &Held, b: &Held) -> Result<Change, Odd> {
+fn test(subject: &Subject, a: &Held, b: &Held) -> Result<Box<Change>, Box<Odd>> {
     let (in_a, in_b) = (summary(&a.measured), summary(&b.measured));
-    let few = || Odd {
-        subject: subject.clone(),
-        unit: b.unit.clone(),
-        a: in_a,
-        b: in_b,
+    let few = || {
+        Box::new(Odd {
+            subject: subject.clone(),
+            unit: b.unit.clone(),
+            a: in_a,
+            b: in_b,
+        })
     };
     if in_a.n < 2.0 || in_b.n < 2.0 || rank_tests::smallest_p(in_a.n, in_b.n) > SURE {
         return Err(few());
@@ -408,7 +410,7 @@ fn test(subject: &Subject, a: &Held, b: &Held) -> Result<Change, Odd> {
         }
         _ => return Err(few()),
     };
-    Ok(Change {
+    Ok(Box::new(Change {
         subject: subject.clone(),
         unit: b.unit.clone(),
         role: b.role,
@@ -423,7 +425,7 @@ fn test(subject: &Subject, a: &Held, b: &Held) -> Result<Change, Odd> {
         q: found.p,
         verdict: Verdict::Same,
         score: 0.0,
-    })
+    }))
 }
 
 /// How the two sides differ by their values as a whole and, for single rows, by their largest ones; what tells more.
@@ -506,7 +508,7 @@ impl Found {
 }
 
 fn by_bins(a: &gather::Bins, b: &gather::Bins) -> Option<Found> {
-    if a.bins != b.bins {
+    if a.bounds != b.bounds {
         return None;
     }
     let groups: Vec<rank_tests::Group> = a
@@ -531,8 +533,8 @@ fn by_bins(a: &gather::Bins, b: &gather::Bins) -> Option<Found> {
     };
     let count = |v: &[f64]| v.iter().sum::<f64>().round() as usize;
     let (na, nb) = (count(&a.counts), count(&b.counts));
-    let tails = (1..a.bins.len()).filter_map(|at| {
-        let bound = a.bins.get(at)?.lower;
+    let tails = (1..a.bounds.len()).filter_map(|at| {
+        let bound = a.bounds.get(at)?.lower;
         Some((
             bound,
             count(a.counts.get(at..)?),
@@ -542,7 +544,7 @@ fn by_bins(a: &gather::Bins, b: &gather::Bins) -> Option<Found> {
     let tail = rank_tests::best_tail(na, nb, tails);
     let size = |q: f64| {
         let at = |bins: &gather::Bins| {
-            histogram::quantile(&bins.bins, &bins.counts, q, bins.interpolation)
+            histogram::quantile(&bins.bounds, &bins.counts, q, bins.interpolation)
                 .map_or(0.0, |e| e.value)
         };
         doublings(at(a), at(b))
@@ -567,7 +569,7 @@ fn summary(measured: &Measured) -> Summary {
         Measured::Bins(bins) => {
             let n: f64 = bins.counts.iter().sum();
             let quantile = |q| {
-                histogram::quantile(&bins.bins, &bins.counts, q, bins.interpolation)
+                histogram::quantile(&bins.bounds, &bins.counts, q, bins.interpolation)
                     .map_or(f64::NAN, |e| e.value)
             };
             Summary {

@@ -54,8 +54,10 @@ const EXACT: f64 = 120.0;
 /// Values of the smaller side up to which it is.
 const EXACT_SMALLER: f64 = 10.0;
 
-/// The test of Mann and Whitney over grouped values. `inflation` is how much wider the null distribution is because
-/// neighbouring values resemble each other (1 for independent ones). `None` when a side has nothing.
+/// The test of Mann and Whitney over grouped values; `None` when a side has nothing.
+///
+/// `inflation` is how much wider the null distribution is because
+/// neighbouring values resemble each other (1 for independent ones).
 pub fn mann_whitney(groups: &[Group], inflation: f64) -> Option<Outcome> {
     let (na, nb) = sizes(groups);
     if na <= 0.0 || nb <= 0.0 {
@@ -327,7 +329,9 @@ pub fn benjamini_hochberg(p: &[f64]) -> Vec<f64> {
     q
 }
 
-/// How much wider the sum of `values` spreads because each resembles the one before: `(1 + r) / (1 − r)` with their first
+/// How much wider the sum of `values` spreads because each resembles the one before.
+///
+/// `(1 + r) / (1 − r)` with their first
 /// autocorrelation (Bayley & Hammersley, 1946, "The effective number of independent observations in an autocorrelated time
 /// series").
 pub fn inflation(values: &[f64]) -> f64 {

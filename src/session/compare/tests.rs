@@ -120,7 +120,7 @@ fn the_connect_incident_is_led_by_connect_times_and_not_by_means() {
 
 fn one(name: &str, values: &[f64]) -> Snapshot {
     let mut series = Series::new(Arc::from(name), Labels::default(), Sampling::Raw);
-    series.t = (0..values.len() as i64).collect();
+    series.t = (0i64..).take(values.len()).collect();
     series.v = values.to_vec();
     let mut snapshot = Snapshot::default();
     snapshot.series = vec![series];

@@ -102,13 +102,12 @@ fn side(
             }
         };
         entry("compare-use-measured", frame.view.measure);
-        match whole {
-            Some(whole) => entry("compare-use-other", Some(whole)),
-            None => {
-                entry("compare-use-shown", Some(frame.view.range));
-                let whole = frame.incident.map(|i| i.document.window);
-                entry("compare-use-whole", whole);
-            }
+        if whole.is_some() {
+            entry("compare-use-other", whole);
+        } else {
+            entry("compare-use-shown", Some(frame.view.range));
+            let whole = frame.incident.map(|i| i.document.window);
+            entry("compare-use-whole", whole);
         }
         if frame.view.measure.is_none() {
             let hint = frame.words.text("compare-measure-hint");

@@ -76,7 +76,7 @@ impl Compare {
         self.choose(ui, frame, &incident);
         self.other.ui(ui, frame);
         let Some((a, b)) = frame.view.compare else {
-            return self.nothing(ui, frame, &incident);
+            return Self::nothing(ui, frame, &incident);
         };
         let key = Key {
             generation: incident.generation,
@@ -254,7 +254,7 @@ impl Compare {
             .map_or(&[], Vec::as_slice)
     }
 
-    fn nothing(&mut self, ui: &mut Ui, frame: &mut Frame<'_>, incident: &Incident) {
+    fn nothing(ui: &mut Ui, frame: &mut Frame<'_>, incident: &Incident) {
         let offers = presets::all(frame, incident);
         let mut chosen = None;
         middle(ui, |ui| {
@@ -295,7 +295,6 @@ fn sides<'a>(one: &'a Incident, two: Option<&'a Incident>, key: Key) -> (Side<'a
 fn without_data(comparison: &Comparison) -> Option<&'static str> {
     let both = !comparison.changes.is_empty() || !comparison.too_few.is_empty();
     match (both, comparison.only_a.len(), comparison.only_b.len()) {
-        (true, ..) => None,
         (false, 0, 0) => Some("compare-no-data"),
         (false, 0, _) => Some("compare-no-data-a"),
         (false, _, 0) => Some("compare-no-data-b"),

@@ -69,7 +69,7 @@ impl Table {
         if let Some(name) = wanted {
             self.typed.clear();
             self.asked.clear();
-            self.asked_table = Some(name.to_owned());
+            self.asked_name = Some(name.to_owned());
             self.page = 0;
             #[cfg(feature = "sql")]
             self.sql.leave();

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 use crate::base::text::{grouped, shorten};
 use crate::base::time::{Timestamp, Zone};
 use crate::base::units;
@@ -145,17 +147,18 @@ fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
+/// A value without quotes.
+fn word(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
 /// JSON objects as `name=value · name=value`, lists as `a, b`; anything else as it is.
 pub(super) fn readable(text: &str) -> String {
-    use serde_json::Value;
     if text.len() > READABLE_JSON {
         return text.to_owned();
-    }
-    fn word(value: &Value) -> String {
-        match value {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        }
     }
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(map)) => {
@@ -189,7 +192,7 @@ pub(super) fn whole(sheet: &Sheet, column: usize, row: usize, clock: &Clock<'_>)
             let more = lines.chars().count().saturating_sub(TOLD);
             let mut told: String = lines.chars().take(TOLD).collect();
             if more > 0 {
-                let _ = write!(told, " … +{}", grouped(more as u64));
+                write!(told, " … +{}", grouped(more as u64)).ok();
             }
             told
         }
@@ -208,8 +211,8 @@ pub(super) fn whole(sheet: &Sheet, column: usize, row: usize, clock: &Clock<'_>)
 /// A value as it goes into a file or onto the clipboard: exact, times as RFC 3339.
 pub(super) fn raw(sheet: &Sheet, column: usize, row: usize) -> String {
     match sheet.fields.get(column).map(|f| f.values.json(row)) {
-        None | Some(serde_json::Value::Null) => String::new(),
-        Some(serde_json::Value::String(text)) => text,
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text,
         Some(other) => other.to_string(),
     }
 }

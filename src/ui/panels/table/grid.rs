@@ -175,9 +175,8 @@ impl Grid<'_> {
 
     /// Moves by keys, while the grid has the focus.
     fn keys(&mut self, ui: &Ui, page: usize) {
-        let last = match self.rows.len().checked_sub(1) {
-            Some(last) => last,
-            None => return,
+        let Some(last) = self.rows.len().checked_sub(1) else {
+            return;
         };
         let here = self.row.and_then(|row| self.rows.position(row));
         let pressed = |key: Key| ui.input_mut(|i| i.consume_key(Modifiers::NONE, key));

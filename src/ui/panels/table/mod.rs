@@ -88,10 +88,12 @@ pub struct Table {
     typed: String,
     asked: String,
     /// The table that was last asked for from outside.
-    asked_table: Option<String>,
+    asked_name: Option<String>,
     is_shown_only: bool,
     is_picked_only: bool,
     column: usize,
+    /// The row that was picked last, and of what.
+    loose_row: Option<(Source, usize)>,
     page: usize,
     /// A row to scroll to, once.
     scroll_to: Option<usize>,
@@ -124,8 +126,8 @@ impl Table {
     /// Takes over what was asked for from outside: a lane's twin, undo.
     fn follow_view(&mut self, frame: &Frame<'_>) {
         let (table, filter) = (&frame.view.focus.table, &frame.view.focus.table_filter);
-        if *filter != self.asked || *table != self.asked_table {
-            self.asked_table.clone_from(table);
+        if *filter != self.asked || *table != self.asked_name {
+            self.asked_name.clone_from(table);
             self.typed.clone_from(filter);
             self.asked.clone_from(filter);
             #[cfg(feature = "sql")]
@@ -163,7 +165,7 @@ impl Table {
     /// The rows to show, or why there are none.
     fn sheet(
         &mut self,
-        frame: &mut Frame<'_>,
+        frame: &Frame<'_>,
         table: &'static str,
     ) -> Result<(Source, Arc<Sheet>), state::State> {
         #[cfg(feature = "sql")]
@@ -201,7 +203,7 @@ impl Table {
     }
 
     fn rows(&mut self, ui: &mut Ui, frame: &mut Frame<'_>, source: Source, sheet: &Arc<Sheet>) {
-        let name = self.name_of(source);
+        let name = name_of(source);
         self.light(frame, source, sheet);
         let key = self.key(frame, source, &name, sheet);
         let order = self.order(frame, &key, sheet);
@@ -215,7 +217,7 @@ impl Table {
         }
         let has_row = matches!(source, Source::Table(..));
         let row = frame.view.focus.table_row.filter(|_| has_row);
-        self.turn_page(&order, rows, row);
+        self.turn_page(order.as_ref(), rows, row);
         if rows.len() > PAGE {
             self.pager(ui, frame, rows.len());
         }
@@ -230,7 +232,11 @@ impl Table {
             tokens: frame.tokens,
             words: frame.words,
             sort: key.sort,
-            row: row.or(self.query_row(source)),
+            row: row.or_else(|| {
+                // Answers to queries have no place in the view.
+                let loose = self.loose_row.filter(|(of, _)| *of == source && !has_row);
+                loose.map(|(_, row)| row)
+            }),
             column: self.column,
             lit: lit.map_or(&empty, |l| &l.rows),
             has_links: !matches!(sheet.links, Links::None),
@@ -250,23 +256,6 @@ impl Table {
         let acts = std::mem::take(&mut grid.acts);
         for act in acts {
             self.act(frame, source, &name, sheet, rows, act);
-        }
-    }
-
-    fn name_of(&self, source: Source) -> String {
-        match source {
-            Source::Table(_, name) => name.to_owned(),
-            #[cfg(feature = "sql")]
-            Source::Query(id) => format!("SQL {id}"),
-        }
-    }
-
-    /// The picked row of an answer to a query, which has no place in the view.
-    fn query_row(&self, source: Source) -> Option<usize> {
-        match source {
-            Source::Table(..) => None,
-            #[cfg(feature = "sql")]
-            Source::Query(_) => self.sql.row,
         }
     }
 
@@ -405,12 +394,12 @@ impl Table {
     }
 
     /// Turns to the page of what is scrolled to, and makes a place of the row.
-    fn turn_page(&mut self, order: &Option<Arc<Vec<u32>>>, rows: Rows<'_>, row: Option<usize>) {
+    fn turn_page(&mut self, order: Option<&Arc<Vec<u32>>>, rows: Rows<'_>, row: Option<usize>) {
         let place = match (self.scroll_to, row) {
             (Some(to), _) => rows.position(to),
             (None, Some(row)) => {
                 // Looking for a row reads the whole order: only when either is new.
-                let order = order.as_ref().map_or(0, |o| Arc::as_ptr(o) as usize);
+                let order = order.map_or(0, |o| Arc::as_ptr(o) as usize);
                 match self.found {
                     Some((o, r, _)) if o == order && r == row => None,
                     _ => {
@@ -468,7 +457,7 @@ impl Table {
         self.typed.clone_from(&text);
         self.asked.clone_from(&text);
         let table = self.chosen(frame).to_owned();
-        self.asked_table = Some(table.clone());
+        self.asked_name = Some(table.clone());
         frame.ask(Request::Focus(FocusEdit::Table(table, text)));
     }
 
@@ -536,10 +525,9 @@ impl Table {
     }
 
     fn pick(&mut self, frame: &mut Frame<'_>, source: Source, sheet: &Sheet, row: usize) {
-        match source {
-            Source::Table(..) => frame.ask(Request::Focus(FocusEdit::Row(Some(row)))),
-            #[cfg(feature = "sql")]
-            Source::Query(_) => self.sql.row = Some(row),
+        self.loose_row = Some((source, row));
+        if matches!(source, Source::Table(..)) {
+            frame.ask(Request::Focus(FocusEdit::Row(Some(row))));
         }
         let t = sheet.range(row).map(|r| r.start);
         if let Links::Hypotheses(ids) = &sheet.links
@@ -611,7 +599,7 @@ impl Table {
     }
 
     fn is_plain_now(&self, source: Source) -> bool {
-        let name = self.name_of(source);
+        let name = name_of(source);
         self.typed.trim().is_empty()
             && !self.is_shown_only
             && !self.is_picked_only
@@ -636,6 +624,15 @@ impl OrderKey {
             && self.shown.is_none()
             && self.picked.is_none()
             && self.sort.is_none()
+    }
+}
+
+/// What a person calls the rows.
+fn name_of(source: Source) -> String {
+    match source {
+        Source::Table(_, name) => name.to_owned(),
+        #[cfg(feature = "sql")]
+        Source::Query(id) => format!("SQL {id}"),
     }
 }
 

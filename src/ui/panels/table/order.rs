@@ -190,7 +190,9 @@ mod tests {
     use crate::ui::panels::table::filter::Grammar;
 
     fn sheet(values: &[Option<f64>], texts: &[&str]) -> Sheet {
-        let times = (0..values.len()).map(|at| Some(at as i64 * 1_000_000_000));
+        let times = (0i64..)
+            .take(values.len())
+            .map(|at| Some(at * 1_000_000_000));
         Sheet::new(vec![
             ("t".to_owned(), Column::Time(times.collect())),
             ("duration_ms".to_owned(), Column::Float(values.to_vec())),

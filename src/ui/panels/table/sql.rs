@@ -39,8 +39,6 @@ pub(super) struct SqlBox {
     runs: u64,
     is_stopped: bool,
     answers: Memo<u64, Outcome>,
-    /// The picked row of the answer.
-    pub(super) row: Option<usize>,
 }
 
 impl SqlBox {
@@ -61,7 +59,6 @@ impl SqlBox {
     pub(super) fn leave(&mut self) {
         self.asked = None;
         self.is_stopped = false;
-        self.row = None;
     }
 
     /// The answer in place of a table; `None` when none was asked for.
@@ -284,7 +281,6 @@ impl SqlBox {
         }
         self.runs += 1;
         self.is_stopped = false;
-        self.row = None;
         self.at = None;
         self.asked = Some((self.runs, query.clone()));
         frame.ask(Request::Set(Setting::Sql(query)));
