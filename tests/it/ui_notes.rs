@@ -164,6 +164,7 @@ fn by_mouse_alone_from_the_start_page_to_an_exported_file() {
     window
         .get_by_label_contains("Open files or a folder")
         .click();
+    window.run_steps(4);
     shot::settle(&mut window);
     click(&mut window, "input");
     click(&mut window, "Open 1 item");

@@ -65,14 +65,14 @@ files-keys = Tab 완성 · 아래 화살표 목록 · Space 여러 개 선택 ·
 files-keys-save = Tab 완성 · 아래 화살표 목록 · Enter 내보내기
 
 # 팔레트
-palette-hint = 명령, 원인, 발견, 레인, 서비스, 시리즈, 트레이스 검색…
+palette-hint = 명령, 원인, 발견 사항, 레인, 서비스, 시리즈, 트레이스 검색…
 palette-none = "{ $query }"에 해당하는 항목이 없습니다
 palette-wait = 검색 중…
 palette-count = { $total }개 중 { $shown }개
 palette-keys = 위·아래 화살표로 선택 · Enter로 실행 · Esc로 닫기
 palette-kind-command = 명령
 palette-kind-cause = 원인
-palette-kind-finding = 발견
+palette-kind-finding = 발견 사항
 palette-kind-lane = 레인
 palette-kind-service = 서비스
 palette-kind-entity = 엔티티

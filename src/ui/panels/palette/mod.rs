@@ -120,6 +120,10 @@ impl Palette {
         );
         // The field has the focus as long as the palette is there: every letter goes on searching.
         field.request_focus();
+        // A tooltip would lie on the hits; a screen reader still needs a name once something is typed.
+        ui.accesskit_node_builder(field.id, |node| {
+            node.set_label(frame.words.text("palette-hint"));
+        });
         if field.changed() {
             self.rows.go(0);
             self.must_run = false;

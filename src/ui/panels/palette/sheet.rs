@@ -39,6 +39,9 @@ pub(super) fn ui(ui: &Ui, query: &mut String, frame: &Frame<'_>) -> bool {
                             .hint_text(frame.words.text("sheet-search"))
                             .desired_width(220.0),
                     );
+                    ui.accesskit_node_builder(field.id, |node| {
+                        node.set_label(frame.words.text("sheet-search"));
+                    });
                     if ui.memory(|m| m.focused().is_none()) {
                         field.request_focus();
                     }

@@ -122,15 +122,18 @@ fn path_field(ui: &mut Ui, sheet: &mut Sheet, frame: &Frame<'_>) {
             .set_char_range(Some(egui::text::CCursorRange::one(end)));
         state.store(ui, id);
     }
-    let field = ui.add(
-        egui::TextEdit::singleline(&mut sheet.typed)
-            .id(id)
-            .lock_focus(true)
-            .font(egui::TextStyle::Monospace)
-            .hint_text(frame.words.text("files-path"))
-            .margin(egui::Margin::symmetric(8, 5))
-            .desired_width(f32::INFINITY),
-    );
+    let label = frame.words.text("files-path");
+    let field = ui
+        .add(
+            egui::TextEdit::singleline(&mut sheet.typed)
+                .id(id)
+                .lock_focus(true)
+                .font(egui::TextStyle::Monospace)
+                .hint_text(label)
+                .margin(egui::Margin::symmetric(8, 5))
+                .desired_width(f32::INFINITY),
+        )
+        .on_hover_text(label);
     if field.changed() {
         sheet.typed_anew();
     }
