@@ -8,6 +8,7 @@ use egui_kittest::wgpu::{WgpuTestRenderer, default_wgpu_setup};
 use egui_kittest::{Harness, LazyRenderer};
 
 use crate::app::{App, Start};
+use crate::session::target::Target;
 use crate::session::view::Drawer;
 use crate::ui::request::Request;
 
@@ -35,25 +36,53 @@ pub enum ShotError {
     /// Nothing has that id.
     #[error("no hypothesis and no finding has the id {0:?}")]
     Unknown(String),
+    /// Nothing useful was in the inputs; why, one line for each.
+    #[error("nothing to draw: no input could be used")]
+    Nothing(Vec<String>),
     /// The picture could not be packed.
     #[error("cannot write the picture: {0}")]
     Png(#[from] image::ImageError),
 }
 
-/// Draws the window and gives a PNG file.
-pub fn picture(shot: &Shot) -> Result<Vec<u8>, ShotError> {
+/// A picture of the window.
+#[derive(Debug)]
+pub struct Picture {
+    /// A PNG file.
+    pub png: Vec<u8>,
+    /// Whether an input was lost or cut short, so that the picture lacks it.
+    pub is_partial: bool,
+}
+
+/// Draws the window.
+pub fn picture(shot: &Shot) -> Result<Picture, ShotError> {
     let mut harness = harness(shot);
     settle(&mut harness);
     let ctx = harness.ctx.clone();
     let app = harness.state_mut();
+    if app.incident().is_none() && !shot.start.opening.paths.is_empty() {
+        let why = app.panels.start.failure().unwrap_or_default();
+        return Err(ShotError::Nothing(why.to_vec()));
+    }
     if let Some(id) = &shot.select {
         let is_known = app.pick(&ctx, id);
         if !is_known {
             return Err(ShotError::Unknown(id.clone()));
         }
     }
-    if shot.drawer.is_some() {
-        app.ask(&ctx, Request::Drawer(shot.drawer));
+    settle(&mut harness);
+    let app = harness.state_mut();
+    if let Some(drawer) = shot.drawer {
+        // What the drawer shows is what the picked cause points at, as a click on its first link would show it.
+        let place = app
+            .highlight
+            .targets
+            .iter()
+            .find(|t| leads_to(t, drawer))
+            .cloned();
+        if let Some(place) = place {
+            app.ask(&ctx, Request::Follow(place));
+        }
+        app.ask(&ctx, Request::Drawer(Some(drawer)));
     }
     settle(&mut harness);
     // The library panics where there is no driver at all.
@@ -62,7 +91,22 @@ pub fn picture(shot: &Shot) -> Result<Vec<u8>, ShotError> {
         .map_err(ShotError::Driver)?;
     let mut png = std::io::Cursor::new(Vec::new());
     picture.write_to(&mut png, image::ImageFormat::Png)?;
-    Ok(png.into_inner())
+    let is_partial = harness
+        .state()
+        .incident()
+        .is_some_and(|i| i.document.is_partial);
+    Ok(Picture {
+        png: png.into_inner(),
+        is_partial,
+    })
+}
+
+const fn leads_to(target: &Target, drawer: Drawer) -> bool {
+    match drawer {
+        Drawer::Trace => matches!(target, Target::Span { .. }),
+        Drawer::Dump => matches!(target, Target::Stack { .. }),
+        Drawer::Table | Drawer::Compare | Drawer::Notes | Drawer::Inputs => false,
+    }
 }
 
 /// A harness around the real window. Hangul comes from the system's fonts.

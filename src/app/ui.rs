@@ -119,16 +119,15 @@ fn incident(
         frame.settings.side_width,
         Setting::SideWidth,
     );
-    match frame.view.drawer {
-        Some(drawer) => show_drawer(ui, frame, panels, drawer),
+    if let Some(drawer) = frame.view.drawer {
+        show_drawer(ui, frame, panels, drawer);
+    } else {
         // Only its tabs: they stand where they stand when it is open, less its height.
-        None => {
-            let look = flat.inner_margin(Margin::symmetric(8, 3));
-            Panel::bottom("drawer-tabs")
-                .exact_size(theme::ROW + 8.0)
-                .frame(look)
-                .show(ui, |ui| shell::drawer_head(ui, frame));
-        }
+        let look = flat.inner_margin(Margin::symmetric(8, 3));
+        Panel::bottom("drawer-tabs")
+            .exact_size(theme::ROW + 8.0)
+            .frame(look)
+            .show(ui, |ui| shell::drawer_head(ui, frame));
     }
     let ground = egui::Frame::new().fill(frame.tokens.ground);
     CentralPanel::default().frame(ground).show(ui, |ui| {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::app::Start;
-use crate::app::shot::{Shot, picture};
+use crate::app::shot::{Shot, ShotError, picture};
 use crate::cli::Exit;
 use crate::cli::args::{Reading, Span};
 use crate::cli::error::CliError;
@@ -157,10 +157,25 @@ pub(super) fn run(command: &Screenshot, out: &mut Out) -> Result<Exit, CliError>
         drawer: command.view.drawer(),
         select: command.select.clone(),
     };
-    let picture = picture(&shot).map_err(|e| {
-        CliError::new(Exit::Lacks, e.to_string())
-            .hint("Mesa's software drivers will do: install mesa-vulkan-drivers (or libegl1 and libgl1-mesa-dri)")
-    })?;
-    out.result(Some(&command.output), &picture)?;
-    Ok(Exit::Done)
+    let picture = picture(&shot).map_err(failed)?;
+    out.result(Some(&command.output), &picture.png)?;
+    Ok(if picture.is_partial {
+        Exit::Partial
+    } else {
+        Exit::Done
+    })
+}
+
+fn failed(error: ShotError) -> CliError {
+    let text = error.to_string();
+    match error {
+        ShotError::Unknown(_) => CliError::usage(text)
+            .hint("`tailscope analyze PATH… --format json` lists all ids; `first` is the best hypothesis"),
+        ShotError::Nothing(why) => {
+            let error = CliError::new(Exit::Nothing, text);
+            why.into_iter().take(5).fold(error, |e, line| e.hint(line))
+        }
+        ShotError::Driver(_) | ShotError::Png(_) => CliError::new(Exit::Lacks, text)
+            .hint("Mesa's software drivers will do: install mesa-vulkan-drivers (or libegl1 and libgl1-mesa-dri)"),
+    }
 }

@@ -56,7 +56,7 @@ fn help_names_every_command_and_every_exit_code() {
     ] {
         assert!(out(&help).contains(word), "{word}");
     }
-    for later in ["record", "serve", "doctor", "screenshot", "redact", "rank"] {
+    for later in ["record", "serve", "doctor", "redact", "rank"] {
         assert!(!out(&help).contains(&format!("  {later} ")), "{later}");
     }
     for command in [

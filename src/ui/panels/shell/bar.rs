@@ -11,9 +11,6 @@ use crate::ui::panels::shell::menu;
 use crate::ui::request::{Request, Setting};
 use crate::ui::theme;
 
-/// Zones that the menu offers beside the ones that a person typed.
-const ZONES: [&str; 2] = ["UTC", "local"];
-
 /// Whether there is something to undo and to do again.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bar {
@@ -31,7 +28,6 @@ impl Bar {
             // What acts keeps its place at the right; what is read takes the rest and is shortened.
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 look(ui, frame);
-                zone(ui, frame);
                 search(ui, frame);
                 self.edits(ui, frame);
                 ui.with_layout(Layout::left_to_right(Align::Center), |ui| what(ui, frame));
@@ -96,7 +92,7 @@ fn what(ui: &mut Ui, frame: &mut Frame<'_>) {
 /// The shown range in the zone of the axis, with its length.
 fn range(frame: &Frame<'_>) -> String {
     let shown = frame.view.range;
-    let clock = |t: Timestamp| t.to_clock();
+    let clock = |t: Timestamp| frame.zone.civil(t).clock(0);
     let length = crate::base::units::secs(shown.secs());
     format!("{} – {}  {length}", clock(shown.start), clock(shown.end))
 }
@@ -112,59 +108,6 @@ fn search(ui: &mut Ui, frame: &mut Frame<'_>) {
         .min_size(egui::vec2(190.0, theme::ROW));
     if ui.add(button).clicked() {
         frame.ask(Request::Command(CommandId::Palette));
-    }
-}
-
-fn zone(ui: &mut Ui, frame: &mut Frame<'_>) {
-    let label = frame.words.text("bar-zone");
-    let mut names: Vec<String> = ZONES.iter().map(|z| (*z).to_owned()).collect();
-    if !names.contains(&frame.settings.zone) {
-        names.push(frame.settings.zone.clone());
-    }
-    let shown = zone_name(frame, &frame.settings.zone);
-    let button = ui
-        .add(Button::new(
-            RichText::new(shown).color(frame.tokens.text_dim),
-        ))
-        .on_hover_text(label);
-    egui::Popup::menu(&button).show(|ui| {
-        for name in &names {
-            let is_on = *name == frame.settings.zone && !frame.settings.is_relative;
-            if ui.selectable_label(is_on, zone_name(frame, name)).clicked() {
-                frame.ask(Request::Set(Setting::Relative(false)));
-                frame.ask(Request::Set(Setting::Zone(name.clone())));
-            }
-        }
-        let relative = frame.words.text("bar-zone-relative");
-        if ui
-            .selectable_label(frame.settings.is_relative, relative)
-            .clicked()
-        {
-            let next = !frame.settings.is_relative;
-            frame.ask(Request::Set(Setting::Relative(next)));
-        }
-        ui.separator();
-        ui.label(RichText::new(frame.words.text("bar-zone-second")).small());
-        let none = frame.words.text("bar-zone-none");
-        if ui
-            .selectable_label(frame.settings.second_zone.is_none(), none)
-            .clicked()
-        {
-            frame.ask(Request::Set(Setting::SecondZone(None)));
-        }
-        for name in &names {
-            let is_on = frame.settings.second_zone.as_ref() == Some(name);
-            if ui.selectable_label(is_on, zone_name(frame, name)).clicked() {
-                frame.ask(Request::Set(Setting::SecondZone(Some(name.clone()))));
-            }
-        }
-    });
-}
-
-fn zone_name<'a>(frame: &Frame<'a>, name: &'a str) -> &'a str {
-    match name {
-        "local" => frame.words.text("bar-zone-local"),
-        other => other,
     }
 }
 

@@ -90,6 +90,6 @@ fn right(ui: &mut Ui, frame: &Frame<'_>, status: Status) {
         ui.label(small(text).color(frame.tokens.accent));
     }
     if let Some(cursor) = frame.view.cursor {
-        ui.label(small(cursor.to_clock()).color(frame.tokens.text));
+        ui.label(small(frame.zone.civil(cursor).clock(3)).color(frame.tokens.text));
     }
 }
