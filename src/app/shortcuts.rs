@@ -115,6 +115,8 @@ fn is_free(command: &Command, focus: Focus) -> bool {
                         | Key::Home
                         | Key::End
                         | Key::Delete
+                        // egui takes the focus away at Escape, unless the widget said that it has a use for it.
+                        | Key::Escape
                 )
         }
         // Undo is the field's own while somebody writes in it; closing the incident by a habit of shells would be a shock.

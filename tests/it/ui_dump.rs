@@ -272,18 +272,19 @@ fn two_dumps_are_compared_by_mouse_and_seen_from_both_sides() {
     assert_eq!((focus.profile, focus.compare_profile), (Some(b), Some(a)));
     harness.get_by_label_contains("Totals differ: A 4,352, B 1,970");
     click(&mut harness, "Functions");
-    let there = rows(&harness, "(*summary).Observe");
+    let there = rows(&harness, "(*summary).Observe: ");
     assert!(there[0].contains("-26.9 pp"), "{there:?}");
     click(&mut harness, "Swap A and B");
-    let back = rows(&harness, "(*summary).Observe");
+    let back = rows(&harness, "(*summary).Observe: ");
     assert!(back[0].contains("+26.9 pp"), "{back:?}");
-    // By keyboard: the row of another profile of the same kind, and C.
+    // By keyboard: the row of another profile of the same kind, and Shift+Enter.
     let row = rows(&harness, "before.20261130T142910Z.goroutine.debug1").remove(0);
     harness
         .get_by_role_and_label(Role::ListBoxOption, &row)
         .focus();
     harness.step();
-    press(&mut harness, Key::C);
+    harness.key_press_modifiers(Modifiers::SHIFT, Key::Enter);
+    shot::settle(&mut harness);
     let first = profile(&harness, "before.20261130T142910Z.goroutine.debug1");
     assert_eq!(harness.state().view().focus.compare_profile, Some(first));
     let row = harness.get_by_role_and_label(Role::ListBoxOption, &row);

@@ -1,7 +1,7 @@
 //! The profiles of the recording: by process, and below it by what they count and how they were written down, in order of time.
 //! Those that stand together can be compared.
 
-use egui::{Align, Key, Rect, Ui, pos2, vec2};
+use egui::{Align, Rect, Ui, pos2, vec2};
 
 use crate::engine::memo::Memo;
 use crate::session::incident::Incident;
@@ -197,9 +197,8 @@ fn profile(
     let (rect, response) = row(ui, frame.tokens, HEIGHT, &name, is_a || is_b);
     let can_compare = !is_a && like != Likeness::No;
     let with_shift = ui.input(|i| i.modifiers.shift);
-    let is_alone = response.has_focus() && ui.input(|i| i.key_pressed(Key::C));
-    if response.clicked() || is_alone {
-        let edit = if can_compare && (with_shift || is_alone) {
+    if response.clicked() {
+        let edit = if can_compare && with_shift {
             FocusEdit::CompareProfile((!is_b).then_some(ix))
         } else {
             FocusEdit::Profile(Some(ix))
