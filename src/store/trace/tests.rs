@@ -221,7 +221,7 @@ fn what_had_not_ended_reaches_to_the_end() {
         span(2, 1, "edge", 10.0, 30.0),
     ]);
     assert!(tree.rows[0].is_open);
-    assert_eq!(shape(&spans, &tree)[0].2, 10.0);
+    assert_eq!(shape(&spans, &tree)[0], (1, 0, 10.0));
     assert_eq!(tree.extent(Clocks::Raw), 0..40_000_000);
 }
 

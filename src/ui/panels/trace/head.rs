@@ -44,7 +44,7 @@ pub(super) fn title(
                 state.is_closed = true;
                 frame.ask(Request::Focus(FocusEdit::Trace(None)));
             }
-            let is_open = state.is_details_open.unwrap_or(false);
+            let is_open = state.is_details_shown;
             if icons::toggle(ui, Icon::Info, words.text("trace-details"), is_open).clicked() {
                 state.is_details_open = Some(!is_open);
             }

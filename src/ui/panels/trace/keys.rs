@@ -114,7 +114,7 @@ fn views(ui: &Ui, state: &mut State, show: &Show<'_>) {
         state.axis.show(&all, &row.times(show.clocks));
     }
     if pressed(ui, Key::Enter) {
-        state.is_details_open = Some(!state.is_details_open.unwrap_or(false));
+        state.is_details_open = Some(!state.is_details_shown);
     }
     if pressed(ui, Key::V) {
         state.is_flame = !state.is_flame;

@@ -10,6 +10,7 @@ pub mod flame;
 mod head;
 mod keys;
 pub mod laid;
+mod lines;
 mod list;
 mod row;
 mod say;
@@ -167,15 +168,15 @@ impl Trace {
         show: &Show<'_>,
         is_list_open: &mut bool,
     ) {
-        if self.state.is_details_open.is_none() && self.state.row.is_some() {
-            self.state.is_details_open = Some(ui.available_width() >= ROOM_FOR_DETAILS);
-        }
+        let has_room = ui.available_width() >= ROOM_FOR_DETAILS;
+        let is_wanted = has_room && self.state.row.is_some();
+        self.state.is_details_shown = self.state.is_details_open.unwrap_or(is_wanted);
         head::title(ui, frame, &mut self.state, show, is_list_open);
         Panel::bottom("trace-foot")
             .exact_size(24.0)
             .frame(egui::Frame::NONE)
             .show(ui, |ui| head::foot(ui, frame, &mut self.state, show));
-        if self.state.is_details_open == Some(true) {
+        if self.state.is_details_shown {
             let width = ui.available_width();
             let inner = egui::Frame::NONE.inner_margin(egui::Margin {
                 left: 8,

@@ -36,7 +36,9 @@ pub(super) struct State {
     /// The keyboard goes to the search field, or back to the rows.
     pub(super) wants_search: bool,
     pub(super) wants_rows: bool,
+    /// Whether a person opened or closed the attributes; without, they open where there is room.
     pub(super) is_details_open: Option<bool>,
+    pub(super) is_details_shown: bool,
     /// The trace was closed in this frame.
     pub(super) is_closed: bool,
     /// Width of the names, as a share.
