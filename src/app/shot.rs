@@ -73,12 +73,7 @@ pub fn picture(shot: &Shot) -> Result<Picture, ShotError> {
     let app = harness.state_mut();
     if let Some(drawer) = shot.drawer {
         // What the drawer shows is what the picked cause points at, as a click on its first link would show it.
-        let place = app
-            .highlight
-            .targets
-            .iter()
-            .find(|t| leads_to(t, drawer))
-            .cloned();
+        let place = app.first_link(drawer);
         if let Some(place) = place {
             app.ask(&ctx, Request::Follow(place));
         }
@@ -99,6 +94,20 @@ pub fn picture(shot: &Shot) -> Result<Picture, ShotError> {
         png: png.into_inner(),
         is_partial,
     })
+}
+
+impl App {
+    /// Where the first piece of evidence of the picked cause leads that the drawer can show; the worst and latest finding first.
+    fn first_link(&self, drawer: Drawer) -> Option<Target> {
+        let incident = self.incident.as_ref()?;
+        let links = self.linked.links(Some(incident))?;
+        let lit = &self.highlight.findings;
+        let findings = incident.findings().iter();
+        let mut findings: Vec<_> = findings.filter(|f| lit.contains(&f.id)).collect();
+        findings.sort_by_key(|f| std::cmp::Reverse((f.severity, f.start)));
+        let mut places = findings.into_iter().flat_map(|f| links.finding(&f.id).iter().flatten());
+        places.find(|t| leads_to(t, drawer)).cloned()
+    }
 }
 
 const fn leads_to(target: &Target, drawer: Drawer) -> bool {

@@ -153,14 +153,19 @@ fn show_drawer(ui: &mut Ui, frame: &mut Frame<'_>, panels: &mut Panels, drawer: 
     };
     let shown = panel.frame(look).show(ui, |ui| {
         shell::drawer_head(ui, frame);
+        // Each view has the same room, whatever it holds: the lanes above must not jump from tab to tab.
+        let room = ui.available_rect_before_wrap();
+        let mut body = ui.new_child(egui::UiBuilder::new().max_rect(room));
+        body.shrink_clip_rect(room);
         match drawer {
-            Drawer::Trace => panels.trace.ui(ui, frame),
-            Drawer::Dump => panels.dump.ui(ui, frame),
-            Drawer::Table => panels.table.ui(ui, frame),
-            Drawer::Compare => panels.compare.ui(ui, frame),
-            Drawer::Notes => panels.notes.ui(ui, frame),
-            Drawer::Inputs => panels.inputs.ui(ui, frame),
+            Drawer::Trace => panels.trace.ui(&mut body, frame),
+            Drawer::Dump => panels.dump.ui(&mut body, frame),
+            Drawer::Table => panels.table.ui(&mut body, frame),
+            Drawer::Compare => panels.compare.ui(&mut body, frame),
+            Drawer::Notes => panels.notes.ui(&mut body, frame),
+            Drawer::Inputs => panels.inputs.ui(&mut body, frame),
         }
+        ui.advance_cursor_after_rect(room);
     });
     if !frame.view.is_drawer_full {
         let height = shown.response.rect.height();

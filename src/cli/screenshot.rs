@@ -10,6 +10,7 @@ use crate::cli::Exit;
 use crate::cli::args::{Reading, Span};
 use crate::cli::error::CliError;
 use crate::cli::out::Out;
+use crate::cli::window;
 use crate::engine::load::Opening;
 use crate::session::settings::{Lang, Settings, Theme};
 use crate::session::view::Drawer;
@@ -150,6 +151,7 @@ pub(super) fn run(command: &Screenshot, out: &mut Out) -> Result<Exit, CliError>
                 lang,
                 ..Settings::default()
             },
+            sample_places: window::sample_places(),
             ..Start::default()
         },
         size: [width as f32, height as f32],

@@ -20,11 +20,7 @@ pub(super) fn open(paths: &[PathBuf], reading: &Reading, span: &Span) -> Result<
             ..Opening::default()
         },
         state_folder: state_folder(),
-        sample_places: samples::places(
-            std::env::current_exe().ok().as_deref(),
-            std::env::current_dir().ok().as_deref(),
-            std::env::var_os("XDG_DATA_DIRS").as_deref(),
-        ),
+        sample_places: sample_places(),
         frame_log: std::env::var_os("TAILSCOPE_FRAME_LOG").map(PathBuf::from),
         ..Start::default()
     };
@@ -33,6 +29,15 @@ pub(super) fn open(paths: &[PathBuf], reading: &Reading, span: &Span) -> Result<
             .hint("the window needs a display and OpenGL; Mesa's software one will do: install libgl1-mesa-dri and libegl1")
             .hint("`tailscope analyze PATH…` prints the report without a window")
     })
+}
+
+/// Where sample incidents may lie: beside the program, in the current folder, among the system's data.
+pub(super) fn sample_places() -> Vec<PathBuf> {
+    samples::places(
+        std::env::current_exe().ok().as_deref(),
+        std::env::current_dir().ok().as_deref(),
+        std::env::var_os("XDG_DATA_DIRS").as_deref(),
+    )
 }
 
 /// Where state lives between starts: `$XDG_STATE_HOME/tailscope`, else `~/.local/state/tailscope` (contract.md §5).
