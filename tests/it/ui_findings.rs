@@ -72,16 +72,19 @@ fn button<'a>(window: &'a Window, name: &str) -> Node<'a> {
     named(window, Role::Button, name)
 }
 
-/// The n-th line of the explanation that can be followed.
+/// The lines of the explanation that can be followed; the drawer has links of its own.
+fn followed(window: &Window) -> Vec<Node<'_>> {
+    let side = window.state().settings().side_width;
+    let all = with_role(window, Role::Link);
+    all.into_iter().filter(|n| n.rect().left() < side).collect()
+}
+
 fn link(window: &Window, at: usize) -> Node<'_> {
-    with_role(window, Role::Link).into_iter().nth(at).unwrap()
+    followed(window).swap_remove(at)
 }
 
 fn links(window: &Window) -> Vec<String> {
-    window
-        .query_all_by_role(Role::Link)
-        .map(|n| label(&n))
-        .collect()
+    followed(window).iter().map(label).collect()
 }
 
 /// What is followed leads to a place that the window then shows.
