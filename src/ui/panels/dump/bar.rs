@@ -145,8 +145,14 @@ fn sign(ui: &mut Ui, icon: Icon, colour: egui::Color32, text: &str) {
     response.on_hover_text(text);
 }
 
-/// Ways to show it.
-pub(super) fn tools(ui: &mut Ui, frame: &Frame<'_>, dump: &mut Dump, open: Open, can_group: bool) {
+/// Ways to show it; gives the one that is taken.
+pub(super) fn tools(
+    ui: &mut Ui,
+    frame: &Frame<'_>,
+    dump: &mut Dump,
+    open: Open,
+    (mut mode, can_group): (Mode, bool),
+) -> Mode {
     let w = frame.words;
     ui.horizontal(|ui| {
         let all = [
@@ -155,11 +161,12 @@ pub(super) fn tools(ui: &mut Ui, frame: &Frame<'_>, dump: &mut Dump, open: Open,
             (Mode::Functions, w.text("dump-mode-functions")),
         ];
         let shown = if can_group { &all[..] } else { &all[1..] };
-        if let Some(mode) = choices(ui, w.text("dump-mode"), dump.mode, shown) {
-            dump.mode = mode;
+        if let Some(taken) = choices(ui, w.text("dump-mode"), mode, shown) {
+            mode = taken;
+            dump.mode = taken;
         }
         ui.separator();
-        match dump.mode {
+        match mode {
             Mode::Groups => {
                 let all: Vec<(Grouping, &str)> = Grouping::ALL
                     .into_iter()
@@ -202,12 +209,13 @@ pub(super) fn tools(ui: &mut Ui, frame: &Frame<'_>, dump: &mut Dump, open: Open,
                     ui.separator();
                 }
                 field(ui, &mut dump.search, w.text("dump-search"));
-                if dump.mode == Mode::Flame {
+                if mode == Mode::Flame {
                     dump.flame.matches(ui, frame, dump.scale, &dump.search);
                 }
             }
         }
     });
+    mode
 }
 
 fn grouping_word<'a>(frame: &Frame<'a>, grouping: Grouping) -> &'a str {

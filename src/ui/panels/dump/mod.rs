@@ -97,26 +97,26 @@ impl Dump {
     fn open(incident: &Incident, frame: &Frame<'_>) -> Open {
         let profiles = &incident.snapshot().profiles;
         let focus = &frame.view.focus;
-        let pointed = frame.highlight.targets.iter().find_map(|t| match t {
-            Target::Stack { profile, .. } => Some(*profile),
-            _ => None,
-        });
-        let telling = || {
-            (0..profiles.len()).max_by(|a, b| {
-                let rank = |ix: &usize| {
-                    profiles.get(*ix).map_or((false, false, 0.0), |p| {
-                        (is_of_threads(p), p.has_states, p.total)
-                    })
-                };
-                let (a, b) = (rank(a), rank(b));
-                (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
+        let pointed = || {
+            frame.highlight.targets.iter().filter_map(|t| match t {
+                Target::Stack { profile, .. } => Some(*profile),
+                _ => None,
             })
+        };
+        let rank = |ix: &usize| {
+            profiles.get(*ix).map_or((false, false, 0.0), |p| {
+                (is_of_threads(p), p.has_states, p.total)
+            })
+        };
+        let order = |a: &usize, b: &usize| {
+            let (a, b) = (rank(a), rank(b));
+            (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
         };
         let a = focus
             .profile
-            .or(pointed)
             .filter(|ix| *ix < profiles.len())
-            .or_else(telling)
+            .or_else(|| pointed().filter(|ix| *ix < profiles.len()).max_by(order))
+            .or_else(|| (0..profiles.len()).max_by(order))
             .unwrap_or(0);
         let b = focus.compare_profile.filter(|b| {
             let pair = profiles.get(a).zip(profiles.get(*b));
@@ -135,16 +135,18 @@ impl Dump {
             return;
         };
         let can_group = is_of_threads(profile);
-        if !can_group && self.mode == Mode::Groups {
-            self.mode = Mode::Flame;
-        }
+        // Groups come back with the next dump.
+        let mode = match self.mode {
+            Mode::Groups if !can_group => Mode::Flame,
+            mode => mode,
+        };
         bar::title(ui, frame, incident, open);
-        bar::tools(ui, frame, self, open, can_group);
+        let mode = bar::tools(ui, frame, self, open, (mode, can_group));
         if profile.groups.is_empty() && open.b.is_none() {
             empty::empty_profile(ui, frame, incident, profile);
             return;
         }
-        match self.mode {
+        match mode {
             Mode::Groups => self.grouped(ui, frame, incident, open),
             Mode::Flame => {
                 if let Some(picture) = self.picture.want(ui, frame, incident, open) {
