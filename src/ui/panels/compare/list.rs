@@ -447,18 +447,20 @@ fn short(selector: &str) -> String {
     let Some((metric, labels)) = selector.rsplit_once('{').filter(|(_, l)| l.ends_with('}')) else {
         return selector.to_owned();
     };
-    let values: Vec<&str> = labels
-        .trim_end_matches('}')
-        .split("\",")
-        .filter_map(|pair| {
-            let (name, value) = pair.split_once("=\"")?;
-            let is_common = matches!(
-                name,
-                "job" | "namespace" | "exported_namespace" | "instance"
-            );
-            (!is_common).then(|| value.trim_end_matches('"'))
-        })
-        .collect();
+    let pairs = || {
+        labels
+            .trim_end_matches('}')
+            .split("\",")
+            .filter_map(|pair| pair.split_once("=\""))
+            .map(|(name, value)| (name, value.trim_end_matches('"')))
+    };
+    let is_common = |name: &str| matches!(name, "job" | "namespace" | "exported_namespace");
+    let own = pairs().filter(|(name, _)| !is_common(name) && *name != "instance");
+    let mut values: Vec<&str> = own.map(|(_, value)| value).collect();
+    if values.is_empty() {
+        let instance = pairs().find(|(name, _)| *name == "instance");
+        values.extend(instance.map(|(_, value)| value));
+    }
     if values.is_empty() {
         metric.to_owned()
     } else {
