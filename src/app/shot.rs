@@ -72,12 +72,7 @@ pub fn picture(shot: &Shot) -> Result<Picture, ShotError> {
     settle(&mut harness);
     let app = harness.state_mut();
     if let Some(drawer) = shot.drawer {
-        // What the drawer shows is what the picked cause points at, as a click on its first link would show it.
-        let place = app.first_link(drawer);
-        if let Some(place) = place {
-            app.ask(&ctx, Request::Follow(place));
-        }
-        app.ask(&ctx, Request::Drawer(Some(drawer)));
+        app.open_drawer(&ctx, drawer);
     }
     settle(&mut harness);
     // The library panics where there is no driver at all.
@@ -97,6 +92,14 @@ pub fn picture(shot: &Shot) -> Result<Picture, ShotError> {
 }
 
 impl App {
+    /// Opens the drawer at what the picked cause points at, as a click on its first link would.
+    pub fn open_drawer(&mut self, ctx: &egui::Context, drawer: Drawer) {
+        if let Some(place) = self.first_link(drawer) {
+            self.ask(ctx, Request::Follow(place));
+        }
+        self.ask(ctx, Request::Drawer(Some(drawer)));
+    }
+
     /// Where the first piece of evidence of the picked cause leads that the drawer can show; the worst and latest finding first.
     fn first_link(&self, drawer: Drawer) -> Option<Target> {
         let incident = self.incident.as_ref()?;

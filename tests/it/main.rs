@@ -27,6 +27,8 @@ mod ui_load;
 #[cfg(feature = "gui")]
 mod ui_notes;
 #[cfg(feature = "gui")]
+mod ui_pictures;
+#[cfg(feature = "gui")]
 mod ui_table;
 #[cfg(feature = "gui")]
 mod ui_timeline;

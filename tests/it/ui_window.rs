@@ -159,3 +159,46 @@ fn the_window_opens_and_an_idle_one_draws_nothing() {
         (drawn > before).then_some(())
     });
 }
+
+#[test]
+fn by_keys_alone_from_the_window_to_an_exported_timeline() {
+    let Some(screen) = Screen::new() else { return };
+    let state = tempfile::tempdir().unwrap();
+    let mut window = Window::open(&screen, state.path(), "fixtures/ingress-metrics-lock/input");
+    window.rest();
+    // The cause is picked and judged, an event is put at the cursor, and the timeline is written.
+    screen.key("j");
+    screen.key("f");
+    screen.key("ctrl+k");
+    screen.write("confirm");
+    screen.key("Return");
+    screen.key("e");
+    screen.write("paged the platform team");
+    screen.key("Return");
+    screen.key("Escape");
+    screen.key("ctrl+e");
+    let written = state.path().join("timeline.md");
+    screen.key("ctrl+a");
+    screen.write(&written.display().to_string());
+    screen.key("Return");
+    let text = window.until("the exported timeline", || std::fs::read_to_string(&written).ok());
+    assert!(text.contains("paged the platform team"), "{text}");
+    assert!(text.contains("Lock contention"), "{text}");
+    // What was said is found again at the next start: the window saves as it is closed.
+    screen.key("Escape");
+    screen.key("ctrl+q");
+    let ended = (0..100).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        window.program.try_wait().unwrap()
+    });
+    assert!(ended.is_some_and(|e| e.success()), "it did not end well: {ended:?}");
+    let mut again = Window::open(&screen, state.path(), "fixtures/ingress-metrics-lock/input");
+    again.rest();
+    screen.key("ctrl+e");
+    let second = state.path().join("again.md");
+    screen.key("ctrl+a");
+    screen.write(&second.display().to_string());
+    screen.key("Return");
+    let text = again.until("the second export", || std::fs::read_to_string(&second).ok());
+    assert!(text.contains("paged the platform team"), "{text}");
+}
