@@ -24,5 +24,23 @@ pub fn run(start: Start) -> Result<(), WindowError> {
         options,
         Box::new(move |cc| Ok(Box::new(App::new(&cc.egui_ctx, start)?))),
     )
-    .map_err(|e| WindowError(e.to_string()))
+    .map_err(|e| WindowError(plain(&e.to_string())))
+}
+
+/// The words of an error without the source line that the window library puts before them.
+fn plain(text: &str) -> String {
+    let after = text.split_once("os error at ").and_then(|(_, rest)| rest.split_once(": "));
+    after.map_or(text, |(_, words)| words).trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_no_file_of_a_library() {
+        let text = "winit EventLoopError: os error at /r/winit/linux/mod.rs:765: neither WAYLAND_DISPLAY nor DISPLAY is set.";
+        assert_eq!(plain(text), "neither WAYLAND_DISPLAY nor DISPLAY is set");
+        assert_eq!(plain("no OpenGL"), "no OpenGL");
+    }
 }

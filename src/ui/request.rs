@@ -56,7 +56,7 @@ pub enum Request {
 }
 
 /// A change of the lanes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaneEdit {
     /// Add one, at this place or at the end.
     Add(LaneSpec, Option<usize>),

@@ -107,9 +107,11 @@ fn a_wrong_command_line_ends_with_2() {
         &["export", &dir, "-o", "x.unknown"],
         &["completions", "tcsh"],
         &["man", "nothing"],
-        &[],
         &["analyse", "x"],
-        &[&dir],
+        #[cfg(feature = "gui")]
+        &["screenshot", "-o", "x.png"],
+        #[cfg(feature = "gui")]
+        &["screenshot", &dir, "-o", "x.png", "--size", "9x9"],
     ];
     for arguments in wrong {
         let output = tailscope(arguments);
@@ -420,4 +422,47 @@ mod sql {
         assert_eq!(code(&forgotten), 2);
         assert!(err(&forgotten).contains("not a query"));
     }
+}
+
+#[cfg(feature = "gui")]
+#[test]
+fn without_a_display_the_window_says_what_is_lacking() {
+    let output = Command::new(env!("CARGO_BIN_EXE_tailscope"))
+        .env_remove("DISPLAY")
+        .env_remove("WAYLAND_DISPLAY")
+        .env_remove("WAYLAND_SOCKET")
+        .output()
+        .unwrap();
+    assert_eq!(code(&output), 6, "{}", err(&output));
+    assert!(err(&output).contains("DISPLAY"), "{}", err(&output));
+    assert!(!err(&output).contains(".rs:"), "{}", err(&output));
+}
+
+#[cfg(feature = "gui")]
+#[test]
+fn a_picture_is_drawn_and_what_cannot_be_drawn_is_said() {
+    let folder = folder();
+    let png = path(&folder, "out.png");
+    let drawn = tailscope(&[
+        "screenshot",
+        "fixtures/snat-connect-ladder/input",
+        "-o",
+        &png,
+        "--size",
+        "640x400",
+    ]);
+    assert_eq!(code(&drawn), 0, "{}", err(&drawn));
+    let bytes = std::fs::read(&png).unwrap();
+    assert!(bytes.starts_with(b"\x89PNG"));
+    let unknown = tailscope(&[
+        "screenshot",
+        "fixtures/snat-connect-ladder/input",
+        "-o",
+        &png,
+        "--select",
+        "f-no",
+    ]);
+    assert_eq!(code(&unknown), 2, "{}", err(&unknown));
+    let nothing = tailscope(&["screenshot", "README.md", "-o", &png]);
+    assert_eq!(code(&nothing), 4, "{}", err(&nothing));
 }

@@ -38,5 +38,5 @@ fn an_incident_opens_with_its_report() {
         incident.hypotheses()[0].signature,
         "metrics-lock-starves-scrape"
     );
-    harness.get_by_label_contains("58");
+    harness.get_by_label_contains("58 inputs ·");
 }

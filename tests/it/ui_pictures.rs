@@ -69,14 +69,20 @@ const PICTURES: &[Picture] = &[
     picture("snat-timeline-light", SNAT).theme(Theme::Light),
     picture("snat-opened", SNAT).plain(),
     picture("snat-trace", SNAT).drawer(Drawer::Trace),
-    picture("snat-trace-full", SNAT).full(Drawer::Trace).theme(Theme::Light),
+    picture("snat-trace-full", SNAT)
+        .full(Drawer::Trace)
+        .theme(Theme::Light),
     picture("snat-table", SNAT).drawer(Drawer::Table),
-    picture("snat-notes", SNAT).full(Drawer::Notes).theme(Theme::Light),
+    picture("snat-notes", SNAT)
+        .full(Drawer::Notes)
+        .theme(Theme::Light),
     picture("ingress-timeline", INGRESS),
     picture("ingress-timeline-light", INGRESS).theme(Theme::Light),
     picture("ingress-timeline-contrast", INGRESS).theme(Theme::Contrast),
     picture("ingress-dump", INGRESS).drawer(Drawer::Dump),
-    picture("ingress-dump-full", INGRESS).full(Drawer::Dump).theme(Theme::Light),
+    picture("ingress-dump-full", INGRESS)
+        .full(Drawer::Dump)
+        .theme(Theme::Light),
     picture("ingress-compare", INGRESS).drawer(Drawer::Compare),
     picture("ingress-inputs", INGRESS).full(Drawer::Inputs),
 ];
@@ -109,11 +115,15 @@ fn hold(picture: &Picture) {
     }
     if let Some(drawer) = picture.drawer {
         window.state_mut().open_drawer(&ctx, drawer);
-        window.state_mut().ask(&ctx, Request::DrawerFull(picture.is_full));
+        window
+            .state_mut()
+            .ask(&ctx, Request::DrawerFull(picture.is_full));
         shot::settle(&mut window);
     }
     // Mesa's versions round edges differently; a moved label changes thousands of pixels.
-    let options = SnapshotOptions::default().threshold(1.0).max_failed_pixels(400);
+    let options = SnapshotOptions::default()
+        .threshold(1.0)
+        .max_failed_pixels(400);
     window.snapshot_options(picture.name, &options);
 }
 

@@ -222,6 +222,7 @@ fn a_query_is_run_its_answer_shown_and_kept_in_the_history() {
     harness.get_by_label("SQL query").focus();
     harness.step();
     harness.key_press(Key::ArrowUp);
+    shot::settle(&mut harness);
     harness.key_press(Key::ArrowUp);
     shot::settle(&mut harness);
     let field = harness.get_by_label("SQL query");

@@ -29,7 +29,15 @@ impl Screen {
             return None;
         }
         let server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"])
+            .args([
+                "-displayfd",
+                "1",
+                "-screen",
+                "0",
+                "1280x800x24",
+                "-nolisten",
+                "tcp",
+            ])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn();
@@ -100,8 +108,12 @@ impl Window {
         window.until("its window", || {
             screen.tool(&["search", "--onlyvisible", "--name", "Tailscope"])
         });
-        let id = screen.tool(&["search", "--onlyvisible", "--name", "Tailscope"]).unwrap();
-        screen.tool(&["windowfocus", id.lines().next().unwrap()]).unwrap();
+        let id = screen
+            .tool(&["search", "--onlyvisible", "--name", "Tailscope"])
+            .unwrap();
+        screen
+            .tool(&["windowfocus", id.lines().next().unwrap()])
+            .unwrap();
         window
     }
 
@@ -113,7 +125,10 @@ impl Window {
                 return found;
             }
             let ended = self.program.try_wait().unwrap();
-            assert!(ended.is_none(), "the program ended ({ended:?}) before {what}");
+            assert!(
+                ended.is_none(),
+                "the program ended ({ended:?}) before {what}"
+            );
             assert!(Instant::now() < end, "no {what} after a minute");
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -170,35 +185,50 @@ fn by_keys_alone_from_the_window_to_an_exported_timeline() {
     screen.key("j");
     screen.key("f");
     screen.key("ctrl+k");
+    window.rest();
     screen.write("confirm");
+    window.rest();
     screen.key("Return");
+    window.rest();
     screen.key("e");
+    window.rest();
     screen.write("paged the platform team");
     screen.key("Return");
+    window.rest();
     screen.key("Escape");
     screen.key("ctrl+e");
+    window.rest();
     let written = state.path().join("timeline.md");
     screen.key("ctrl+a");
     screen.write(&written.display().to_string());
     screen.key("Return");
-    let text = window.until("the exported timeline", || std::fs::read_to_string(&written).ok());
+    let text = window.until("the exported timeline", || {
+        std::fs::read_to_string(&written).ok()
+    });
     assert!(text.contains("paged the platform team"), "{text}");
     assert!(text.contains("Lock contention"), "{text}");
     // What was said is found again at the next start: the window saves as it is closed.
+    window.rest();
     screen.key("Escape");
     screen.key("ctrl+q");
     let ended = (0..100).find_map(|_| {
         std::thread::sleep(Duration::from_millis(100));
         window.program.try_wait().unwrap()
     });
-    assert!(ended.is_some_and(|e| e.success()), "it did not end well: {ended:?}");
+    assert!(
+        ended.is_some_and(|e| e.success()),
+        "it did not end well: {ended:?}"
+    );
     let mut again = Window::open(&screen, state.path(), "fixtures/ingress-metrics-lock/input");
     again.rest();
     screen.key("ctrl+e");
+    again.rest();
     let second = state.path().join("again.md");
     screen.key("ctrl+a");
     screen.write(&second.display().to_string());
     screen.key("Return");
-    let text = again.until("the second export", || std::fs::read_to_string(&second).ok());
+    let text = again.until("the second export", || {
+        std::fs::read_to_string(&second).ok()
+    });
     assert!(text.contains("paged the platform team"), "{text}");
 }

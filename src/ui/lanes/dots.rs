@@ -1,5 +1,7 @@
 //! A prepared lane of dots: drawing one by one or as density, picking, reading.
 
+mod shapes;
+
 use std::sync::Arc;
 
 use egui::{Color32, FontId, Mesh, Pos2, Rect, pos2, vec2};
@@ -11,6 +13,7 @@ use crate::session::analysis::Document;
 use crate::session::target::Target;
 use crate::ui::lanes::canvas::{Canvas, Scale};
 use crate::ui::lanes::cloud::{Cloud, part};
+use crate::ui::lanes::dots::shapes::{Cells, DNS_RUNG, Place, dashes, ring, rungs};
 use crate::ui::lanes::mesh::{self, MeshCache};
 use crate::ui::lanes::{Lane, Reading, Twin, ValueAxis, axis};
 use crate::ui::theme;
@@ -22,8 +25,6 @@ const ROUND: usize = 2_500;
 const SINGLE: usize = 12_000;
 /// More errors on screen than this are drawn as density.
 const SINGLE_ERRORS: usize = 2_500;
-/// Side of a cell of the density, in points.
-const CELL: f32 = 2.0;
 /// Radius of a dot.
 const RADIUS: f32 = 1.7;
 /// How near the pointer must be to a dot.
@@ -32,10 +33,6 @@ const NEAR: f32 = 8.0;
 const MOST_PICKED: usize = 10_000;
 /// A connect from here on is an outlier (`logs.md` §3.3).
 const SLOW_CONNECT_MS: f32 = 500.0;
-/// Rungs of a SYN that is sent again with the time doubling, in milliseconds.
-const SYN_RUNGS: [f32; 6] = [1_000.0, 3_000.0, 7_000.0, 15_000.0, 31_000.0, 63_000.0];
-/// A DNS answer that is asked for again.
-const DNS_RUNG: f32 = 5_000.0;
 /// What a cursor counts around itself, in nanoseconds.
 const AROUND: i64 = 500_000_000;
 
@@ -328,167 +325,6 @@ impl DotLane {
     }
 }
 
-/// How many dots stand in each small cell of the screen; each is drawn by how many it holds.
-///
-/// Columns are counted from the epoch, so that a pan moves them and changes none.
-struct Cells {
-    /// Nanoseconds of a column, and where the first one begins.
-    wide: f64,
-    start: i64,
-    top: f32,
-    rows: usize,
-    counts: Vec<u32>,
-}
-
-impl Cells {
-    fn new(place: &Place, area: Rect) -> Self {
-        let wide = (f64::from(CELL) / place.per_nano.max(1e-12))
-            .max(1.0)
-            .floor();
-        let columns = (f64::from(area.width()) / f64::from(CELL)) as usize + 3;
-        let rows = (area.height() / CELL) as usize + 1;
-        Self {
-            wide,
-            start: place
-                .start
-                .div_euclid(wide as i64)
-                .saturating_mul(wide as i64),
-            top: area.top(),
-            rows,
-            counts: vec![0; columns * rows],
-        }
-    }
-
-    fn add(&mut self, t: i64, y: f32) {
-        let column = (t.saturating_sub(self.start) as f64 / self.wide) as usize;
-        let row = (((y - self.top) / CELL) as usize).min(self.rows - 1);
-        if let Some(count) = self.counts.get_mut(column * self.rows + row) {
-            *count += 1;
-        }
-    }
-
-    fn draw(&self, place: &Place, (ink, bright): (Color32, Color32), mesh: &mut Mesh) {
-        let most = self.counts.iter().copied().max().unwrap_or(1);
-        let ramp = Ramp::new(most, ink, bright);
-        for (at, count) in self.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
-            let (column, row) = (at / self.rows, at % self.rows);
-            let t = self
-                .start
-                .saturating_add((column as f64 * self.wide) as i64);
-            let corner = pos2(place.x(t), self.top + row as f32 * CELL);
-            let square = Rect::from_min_size(corner, vec2(CELL, CELL));
-            mesh::bar(mesh, square, ramp.color(*count));
-        }
-    }
-}
-
-/// From faint over a colour to bright, evenly in the logarithm of a count.
-struct Ramp {
-    most: f32,
-    ink: Color32,
-    bright: Color32,
-}
-
-impl Ramp {
-    fn new(most: u32, ink: Color32, bright: Color32) -> Self {
-        Self {
-            most: (most as f32).ln_1p().max(1.0),
-            ink,
-            bright,
-        }
-    }
-
-    fn color(&self, count: u32) -> Color32 {
-        let share = ((count as f32).ln_1p() / self.most).clamp(0.0, 1.0);
-        if share < 0.6 {
-            self.ink.gamma_multiply(0.3 + share / 0.6 * 0.7)
-        } else {
-            self.ink
-                .lerp_to_gamma(self.bright, (share - 0.6) / 0.4 * 0.8)
-        }
-    }
-}
-
-/// The rungs that the data reach: those of a SYN up to the largest value, that of DNS when something stands on it.
-fn rungs(ms: &[f32]) -> Vec<f32> {
-    let largest = ms.iter().copied().fold(0.0f32, f32::max);
-    let mut found: Vec<f32> = SYN_RUNGS
-        .iter()
-        .copied()
-        .filter(|r| largest >= r * 0.99)
-        .collect();
-    let on_dns = ms
-        .iter()
-        .any(|v| (DNS_RUNG - 1.0..DNS_RUNG * 1.02).contains(v));
-    if on_dns {
-        found.push(DNS_RUNG);
-        found.sort_by(f32::total_cmp);
-    }
-    found
-}
-
-/// From nanoseconds and milliseconds to points.
-struct Place {
-    left: f32,
-    start: i64,
-    per_nano: f64,
-    bottom: f32,
-    is_log: bool,
-    base: f32,
-    per_unit: f32,
-}
-
-impl Place {
-    fn of(canvas: &Canvas<'_>, scale: Scale) -> Self {
-        let (lo, hi) = if scale.is_log {
-            (scale.min.max(1e-9).ln(), scale.max.max(1e-9).ln())
-        } else {
-            (scale.min, scale.max)
-        };
-        Self {
-            left: canvas.rect.left(),
-            start: canvas.shown.start.nanos(),
-            per_nano: f64::from(canvas.rect.width()) / canvas.shown.nanos().max(1) as f64,
-            bottom: canvas.rect.bottom(),
-            is_log: scale.is_log,
-            base: lo as f32,
-            per_unit: canvas.rect.height() / ((hi - lo) as f32).max(1e-6),
-        }
-    }
-
-    fn x(&self, t: i64) -> f32 {
-        self.left + (t.saturating_sub(self.start) as f64 * self.per_nano) as f32
-    }
-
-    fn y_ln(&self, ln: f32) -> f32 {
-        self.bottom - ((ln - self.base) * self.per_unit).clamp(-1e5, 1e5)
-    }
-
-    fn y_ms(&self, ms: f32) -> f32 {
-        if self.is_log {
-            self.y_ln(ms.max(1e-6).ln())
-        } else {
-            self.y_ln(ms)
-        }
-    }
-}
-
-fn dashes(mesh: &mut Mesh, area: Rect, y: f32, color: Color32, feather: f32) {
-    let mut x = area.left();
-    while x < area.right() {
-        let to = (x + 6.0).min(area.right());
-        mesh::line(mesh, &[pos2(x, y), pos2(to, y)], 1.0, color, feather);
-        x += 10.0;
-    }
-}
-
-fn ring(mesh: &mut Mesh, centre: Pos2, color: Color32, feather: f32) {
-    let around: Vec<Pos2> = (0..=16)
-        .map(|k| centre + 5.0 * egui::Vec2::angled(std::f32::consts::TAU * k as f32 / 16.0))
-        .collect();
-    mesh::line(mesh, &around, 1.8, color, feather);
-}
-
 impl Lane for DotLane {
     fn note(&self) -> String {
         units::number(self.cloud.len() as f64)
@@ -604,59 +440,4 @@ impl Lane for DotLane {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rungs_are_drawn_only_when_data_reach_them() {
-        assert!(rungs(&[1.0, 300.0, 900.0]).is_empty());
-        assert_eq!(rungs(&[1.0, 1_024.0]), [1_000.0]);
-        assert_eq!(
-            rungs(&[1_024.0, 3_031.0, 5_003.0]),
-            [1_000.0, 3_000.0, 5_000.0]
-        );
-        assert_eq!(rungs(&[4_400.0]), [1_000.0, 3_000.0], "no DNS timer");
-    }
-
-    #[test]
-    fn every_dot_is_counted_once_where_it_stands() {
-        let place = Place {
-            left: 0.0,
-            start: 1_003,
-            per_nano: 0.1,
-            bottom: 50.0,
-            is_log: false,
-            base: 0.0,
-            per_unit: 1.0,
-        };
-        let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(100.0, 50.0));
-        let mut cells = Cells::new(&place, area);
-        for k in 0..1_000 {
-            cells.add(1_003 + k, 20.0);
-        }
-        assert_eq!(cells.counts.iter().sum::<u32>(), 1_000);
-        let rows: std::collections::BTreeSet<usize> = (0..cells.counts.len())
-            .filter(|at| cells.counts[*at] > 0)
-            .map(|at| at % cells.rows)
-            .collect();
-        assert_eq!(rows.into_iter().collect::<Vec<_>>(), [10]);
-        // The same dots, a little further: the cells have moved with them.
-        let moved = Place {
-            start: 1_010,
-            ..place
-        };
-        let again = Cells::new(&moved, area);
-        assert_eq!((again.start - cells.start) % 20, 0);
-    }
-
-    #[test]
-    fn density_rises_with_the_count() {
-        let ramp = Ramp::new(1_000, Color32::GREEN, Color32::WHITE);
-        let light = |n: u32| {
-            let c = ramp.color(n);
-            u32::from(c.r()) + u32::from(c.g()) + u32::from(c.b())
-        };
-        let steps = [1, 5, 30, 200, 1_000];
-        assert!(steps.windows(2).all(|w| light(w[0]) < light(w[1])));
-    }
-}
+mod tests;

@@ -17,7 +17,7 @@ use crate::session::settings::Theme;
 mod tests;
 
 /// Colours and measures of one theme.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tokens {
     /// Which theme.
     pub theme: Theme,

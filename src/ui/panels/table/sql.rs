@@ -342,7 +342,8 @@ mod tests {
         assert_eq!(completion("dura").as_deref(), Some("tion_ms"));
         assert_eq!(completion("SEL").as_deref(), Some("ECT"));
         // start, stack_id, stacks, state, status
-        assert_eq!(completion("st"), None);
+        assert_eq!(completion("st").as_deref(), Some("a"));
+        assert_eq!(completion("sta"), None);
         assert_eq!(completion(""), None);
         assert_eq!(completion("표 reque").as_deref(), Some("sts"));
     }

@@ -1,0 +1,57 @@
+//! Tests of the module above.
+
+use super::shapes::Ramp;
+use super::*;
+
+#[test]
+fn rungs_are_drawn_only_when_data_reach_them() {
+    assert!(rungs(&[1.0, 300.0, 900.0]).is_empty());
+    assert_eq!(rungs(&[1.0, 1_024.0]), [1_000.0]);
+    assert_eq!(
+        rungs(&[1_024.0, 3_031.0, 5_003.0]),
+        [1_000.0, 3_000.0, 5_000.0]
+    );
+    assert_eq!(rungs(&[4_400.0]), [1_000.0, 3_000.0], "no DNS timer");
+}
+
+#[test]
+fn every_dot_is_counted_once_where_it_stands() {
+    let place = Place {
+        left: 0.0,
+        start: 1_003,
+        per_nano: 0.1,
+        bottom: 50.0,
+        is_log: false,
+        base: 0.0,
+        per_unit: 1.0,
+    };
+    let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(100.0, 50.0));
+    let mut cells = Cells::new(&place, area);
+    for k in 0..1_000 {
+        cells.add(1_003 + k, 20.0);
+    }
+    assert_eq!(cells.counts.iter().sum::<u32>(), 1_000);
+    let rows: std::collections::BTreeSet<usize> = (0..cells.counts.len())
+        .filter(|at| cells.counts[*at] > 0)
+        .map(|at| at % cells.rows)
+        .collect();
+    assert_eq!(rows.into_iter().collect::<Vec<_>>(), [10]);
+    // The same dots, a little further: the cells have moved with them.
+    let moved = Place {
+        start: 1_010,
+        ..place
+    };
+    let again = Cells::new(&moved, area);
+    assert_eq!((again.start - cells.start) % 20, 0);
+}
+
+#[test]
+fn density_rises_with_the_count() {
+    let ramp = Ramp::new(1_000, Color32::GREEN, Color32::WHITE);
+    let light = |n: u32| {
+        let c = ramp.color(n);
+        u32::from(c.r()) + u32::from(c.g()) + u32::from(c.b())
+    };
+    let steps = [1, 5, 30, 200, 1_000];
+    assert!(steps.windows(2).all(|w| light(w[0]) < light(w[1])));
+}
