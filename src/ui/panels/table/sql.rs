@@ -228,7 +228,11 @@ impl SqlBox {
         let history = &frame.settings.sql_history;
         let is_browsing = self.at.is_some() || !self.text.contains('\n');
         if is_browsing && pressed(Modifiers::NONE, Key::ArrowUp) {
-            let next = self.at.map_or(0, |at| at + 1);
+            let mut next = self.at.map_or(0, |at| at + 1);
+            // The query that was just run stands in the field already.
+            if history.get(next) == Some(&self.text) {
+                next += 1;
+            }
             if let Some(query) = history.get(next) {
                 self.text.clone_from(query);
                 self.at = Some(next);
@@ -342,7 +346,8 @@ mod tests {
         assert_eq!(completion("dura").as_deref(), Some("tion_ms"));
         assert_eq!(completion("SEL").as_deref(), Some("ECT"));
         // start, stack_id, stacks, state, status
-        assert_eq!(completion("st"), None);
+        assert_eq!(completion("st").as_deref(), Some("a"));
+        assert_eq!(completion("sta"), None);
         assert_eq!(completion(""), None);
         assert_eq!(completion("표 reque").as_deref(), Some("sts"));
     }
