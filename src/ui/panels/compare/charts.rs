@@ -1,6 +1,5 @@
 //! The first changes as small lines over the time since the start of each window: A dim, B bright.
 
-use egui::epaint::{BandPoint, BandShape};
 use egui::{
     Align2, Color32, FontId, Painter, Pos2, Rangef, Rect, Role, Sense, Shape, Stroke, Ui,
     WidgetInfo,
@@ -18,7 +17,7 @@ const COLUMNS: usize = 256;
 const HEIGHT: f32 = 84.0;
 /// Width that a chart wants.
 const WIDTH: f32 = 150.0;
-/// Half the height of a band that is one value high.
+/// Half the width of a stroke.
 const HALF: f32 = 0.7;
 
 /// One chart.
@@ -175,7 +174,7 @@ fn card(
     response.on_hover_text(label).clicked()
 }
 
-/// A line where each column has one value, a band where it has several; broken where values are missing.
+/// A line where each column has one value, strokes where it has several; broken where values are missing.
 fn paint_line(
     painter: &Painter,
     columns: &[Column],
@@ -189,6 +188,12 @@ fn paint_line(
         plot.bottom() - (part.clamp(0.0, 1.0) * f64::from(plot.height())) as f32
     };
     let x = |column: &Column| plot.left() + (column.x * share * f64::from(plot.width())) as f32;
+    if chart.subject.kind.is_of_rows() {
+        // Requests and spans come when they come: what lies between two of them is no line.
+        return columns
+            .iter()
+            .for_each(|c| paint_range(painter, x(c), y(c.max), y(c.min), colour));
+    }
     for run in columns.chunk_by(|_, next| !next.is_after_gap) {
         let is_thin = run
             .iter()
@@ -202,13 +207,18 @@ fn paint_line(
                 let points = run.iter().map(|c| Pos2::new(x(c), y(c.max))).collect();
                 painter.add(Shape::line(points, Stroke::new(1.4, colour)));
             }
-            _ => {
-                let points = run.iter().map(|c| {
-                    let range = Rangef::new(y(c.max) - HALF, y(c.min) + HALF);
-                    BandPoint::new(x(c), range)
-                });
-                painter.add(BandShape::new(points.collect(), colour, Stroke::NONE));
-            }
+            _ => run
+                .iter()
+                .for_each(|c| paint_range(painter, x(c), y(c.max), y(c.min), colour)),
         }
     }
+}
+
+/// All values of one column: a stroke from the largest to the smallest, never shorter than it is wide.
+fn paint_range(painter: &Painter, x: f32, top: f32, bottom: f32, colour: Color32) {
+    painter.vline(
+        x,
+        Rangef::new(top - HALF, bottom + HALF),
+        Stroke::new(2.0 * HALF, colour),
+    );
 }

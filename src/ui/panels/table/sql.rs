@@ -228,7 +228,11 @@ impl SqlBox {
         let history = &frame.settings.sql_history;
         let is_browsing = self.at.is_some() || !self.text.contains('\n');
         if is_browsing && pressed(Modifiers::NONE, Key::ArrowUp) {
-            let next = self.at.map_or(0, |at| at + 1);
+            let mut next = self.at.map_or(0, |at| at + 1);
+            // The query that was just run stands in the field already.
+            if history.get(next) == Some(&self.text) {
+                next += 1;
+            }
             if let Some(query) = history.get(next) {
                 self.text.clone_from(query);
                 self.at = Some(next);
