@@ -163,7 +163,9 @@ impl App {
             frames: 0,
             was_typing: false,
             written: writing::Slot::default(),
-            frame_log: start.frame_log.and_then(|path| std::fs::File::create(path).ok()),
+            frame_log: start
+                .frame_log
+                .and_then(|path| std::fs::File::create(path).ok()),
             frame_clock: Stopwatch::start(),
             longest_frame_ms: None,
         };

@@ -29,8 +29,13 @@ pub fn run(start: Start) -> Result<(), WindowError> {
 
 /// The words of an error without the source line that the window library puts before them.
 fn plain(text: &str) -> String {
-    let after = text.split_once("os error at ").and_then(|(_, rest)| rest.split_once(": "));
-    after.map_or(text, |(_, words)| words).trim_end_matches('.').to_owned()
+    let after = text
+        .split_once("os error at ")
+        .and_then(|(_, rest)| rest.split_once(": "));
+    after
+        .map_or(text, |(_, words)| words)
+        .trim_end_matches('.')
+        .to_owned()
 }
 
 #[cfg(test)]

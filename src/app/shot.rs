@@ -108,7 +108,9 @@ impl App {
         let findings = incident.findings().iter();
         let mut findings: Vec<_> = findings.filter(|f| lit.contains(&f.id)).collect();
         findings.sort_by_key(|f| std::cmp::Reverse((f.severity, f.start)));
-        let mut places = findings.into_iter().flat_map(|f| links.finding(&f.id).iter().flatten());
+        let mut places = findings
+            .into_iter()
+            .flat_map(|f| links.finding(&f.id).iter().flatten());
         places.find(|t| leads_to(t, drawer)).cloned()
     }
 }

@@ -2,7 +2,10 @@
 
 /// The number that a narrow one was meant to be: 12.3, not 12.300000190734863.
 pub fn widen(value: f32) -> f64 {
-    value.to_string().parse().unwrap_or_else(|_| f64::from(value))
+    value
+        .to_string()
+        .parse()
+        .unwrap_or_else(|_| f64::from(value))
 }
 
 /// A duration given in milliseconds: `0.4 ms`, `12.8 ms`, `1.03 s`, `4 min 10 s`.
