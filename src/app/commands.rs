@@ -2,6 +2,7 @@
 
 use crate::app::{App, Told};
 use crate::engine::load::Opening;
+use crate::session::notes::Verdict;
 use crate::session::settings::Settings;
 use crate::session::view::LaneRow;
 use crate::ui::commands::{self, CommandId, Group};
@@ -20,6 +21,7 @@ impl App {
             Request::Select(selection) => self.select(selection),
             Request::Follow(target) => self.follow(&target),
             Request::Pick(targets) => self.view.picked = targets,
+            Request::PickBox(targets) => self.pick_box(ctx, targets),
             Request::Range(range) => {
                 self.zooms.keep(&self.view.range);
                 self.view.range = range;
@@ -53,6 +55,8 @@ impl App {
     pub(super) fn tell(&mut self, ctx: &egui::Context, text: String) {
         let until = ctx.input(|i| i.time) + TOLD_S;
         self.messages.push(Told { text, until });
+        // A card stands where its size of the frame before puts it: one more frame, then quiet until it goes.
+        ctx.request_repaint();
         ctx.request_repaint_after_secs(TOLD_S as f32);
     }
 
@@ -194,6 +198,10 @@ impl App {
                 notes.pinned.remove(&id);
             }
             NoteEdit::Dismiss(id, Some(reason)) => {
+                // Who dismisses a cause takes back that it was the cause; a refuted one stays refuted.
+                if notes.verdicts.get(&id) == Some(&Verdict::Confirmed) {
+                    notes.verdicts.remove(&id);
+                }
                 notes.dismissed.insert(id, reason);
             }
             NoteEdit::Dismiss(id, None) => {
@@ -206,6 +214,9 @@ impl App {
                 notes.comments.insert(id, text);
             }
             NoteEdit::Judge(id, Some(verdict)) => {
+                if verdict == Verdict::Confirmed {
+                    notes.dismissed.remove(&id);
+                }
                 notes.verdicts.insert(id, verdict);
             }
             NoteEdit::Judge(id, None) => {

@@ -40,6 +40,8 @@ struct Lit {
     selection: Selection,
     generation: Option<u64>,
     has_links: bool,
+    /// How many places are picked, and the first of them.
+    picked: (usize, Option<Target>),
 }
 
 impl Linked {
@@ -72,6 +74,7 @@ impl App {
             selection: self.view.selection.clone(),
             generation: self.incident.as_ref().map(|i| i.generation),
             has_links: self.linked.links(self.incident.as_ref()).is_some(),
+            picked: (self.view.picked.len(), self.view.picked.first().cloned()),
         }
     }
 
@@ -82,7 +85,31 @@ impl App {
             Some(incident) => highlight(incident, links, &self.view.selection),
             None => Highlight::default(),
         };
+        let picked = self.view.picked.iter().cloned();
+        self.highlight.targets.extend(picked);
         self.linked.lit = Some(self.lit_now());
+    }
+
+    /// Picks what lies in a box: its dots are lit, and the table lists just them.
+    pub(super) fn pick_box(&mut self, ctx: &egui::Context, targets: Vec<Target>) {
+        let table = targets.iter().find_map(|target| match target {
+            Target::Request { .. } => Some("requests"),
+            Target::Span { .. } => Some("spans"),
+            _ => None,
+        });
+        let n = targets.len();
+        self.view.picked = targets;
+        self.follow_selection();
+        let text = self.words.with("told-picked", &[("n", n.into())]);
+        self.tell(ctx, text);
+        if let Some(table) = table {
+            let focus = &mut self.view.focus;
+            focus.table = Some(table.to_owned());
+            focus.table_filter.clear();
+            focus.table_row = None;
+            self.view.drawer = Some(Drawer::Table);
+            self.panels.table.list_picked();
+        }
     }
 
     /// Picks a cause or a finding and shows when it was.

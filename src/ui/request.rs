@@ -25,6 +25,8 @@ pub enum Request {
     Follow(Target),
     /// Pick dots without leaving the place.
     Pick(Vec<Target>),
+    /// Pick what lies in a box, and list just that.
+    PickBox(Vec<Target>),
     /// Show this time; a step of the zoom history.
     Range(TimeRange),
     /// Show this time while a drag or a wheel turns; no step of its own.

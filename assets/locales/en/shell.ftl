@@ -43,3 +43,7 @@ status-spans = { $n } spans
 status-requests = { $n } requests
 status-profiles = { $n } profiles
 status-longest-frame = Longest frame so far
+told-picked = { $n ->
+    [one] { $n } place picked
+   *[other] { $n } places picked
+}

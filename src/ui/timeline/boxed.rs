@@ -101,7 +101,7 @@ impl Timeline {
         match popup.inner {
             Some(Choice::Zoom) => frame.ask(Request::Range(stage.bounds.fit(range))),
             Some(Choice::Measure) => frame.ask(Request::Measure(Some(range))),
-            Some(Choice::Pick) => frame.ask(Request::Pick(inside)),
+            Some(Choice::Pick) => frame.ask(Request::PickBox(inside)),
             Some(Choice::Close) => {}
             None if is_left && !is_first => {}
             None => return,

@@ -2,7 +2,7 @@
 
 use crate::base::time::{TimeRange, Timestamp, Zone};
 use crate::base::units;
-use crate::model::finding::Severity;
+use crate::model::finding::{FindingKind, Severity};
 use crate::model::hypothesis::{Hypothesis, Role};
 use crate::session::incident::Incident;
 use crate::session::view::Selection;
@@ -49,7 +49,12 @@ pub(super) fn all(frame: &Frame<'_>, incident: &Incident) -> Vec<Preset> {
 
 /// When the trouble began and ended: that of what is picked, else of the first cause, else of the first finding that matters.
 fn trouble(frame: &Frame<'_>, incident: &Incident) -> Option<(Timestamp, Option<Timestamp>)> {
-    let of_finding = |id: &str| incident.finding(id).map(|f| (f.onset, f.end));
+    // A change is no trouble, however often one looks at it.
+    let of_finding = |id: &str| {
+        let finding = incident.finding(id);
+        let trouble = finding.filter(|f| f.kind != FindingKind::Change);
+        trouble.map(|f| (f.onset, f.end))
+    };
     let picked = match &frame.view.selection {
         Selection::Finding(id) => of_finding(id),
         Selection::Hypothesis(id) => incident.hypothesis(id).map(|h| of_cause(incident, h)),

@@ -174,10 +174,11 @@ fn list(ui: &mut Ui, sheet: &mut Sheet, shown: &Shown, frame: &mut Frame<'_>) {
                 Shown::Failed(why) => (why.as_str(), tokens.error),
             };
             let area = outer.shrink(theme::PAD);
-            ui.put(
-                egui::Rect::from_min_size(area.min, Vec2::new(area.width(), theme::ROW * 2.0)),
-                egui::Label::new(RichText::new(text).color(colour)).wrap(),
-            );
+            // A child of its own: `put` would move what follows up into the frame.
+            let place =
+                egui::Rect::from_min_size(area.min, Vec2::new(area.width(), theme::ROW * 2.0));
+            ui.new_child(egui::UiBuilder::new().max_rect(place))
+                .add(egui::Label::new(RichText::new(text).color(colour)).wrap());
             return;
         }
     };

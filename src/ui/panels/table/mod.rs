@@ -103,6 +103,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// Lists just the rows that the timeline has picked, from the next frame on.
+    pub const fn list_picked(&mut self) {
+        self.is_picked_only = true;
+    }
+
     /// Draws it.
     pub fn ui(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
         if frame.incident.is_none() {
