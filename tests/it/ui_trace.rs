@@ -196,7 +196,7 @@ fn a_line_of_the_list_opens_its_trace_and_titles_sort() {
     let lines = |w: &Window| -> Vec<String> {
         w.get_all_by_role(egui::Role::ListBoxOption)
             .filter_map(|n| n.accesskit_node().label())
-            .filter(|line| line.contains("Spans "))
+            .filter(|line| line.contains("Duration "))
             .collect()
     };
     assert!(
@@ -213,7 +213,11 @@ fn a_line_of_the_list_opens_its_trace_and_titles_sort() {
     );
     click(&mut w, "Sort by Gap");
     w.get_all_by_role(egui::Role::ListBoxOption)
-        .next()
+        .find(|n| {
+            n.accesskit_node()
+                .label()
+                .is_some_and(|l| l.contains("Duration "))
+        })
         .unwrap()
         .click();
     rest(&mut w);

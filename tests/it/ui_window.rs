@@ -72,6 +72,11 @@ impl Screen {
         std::thread::sleep(Duration::from_millis(150));
     }
 
+    /// What a key opens is made beside the window; a person waits as long.
+    fn wait() {
+        std::thread::sleep(Duration::from_millis(1500));
+    }
+
     fn write(&self, text: &str) {
         self.tool(&["type", "--delay", "15", text]).unwrap();
         std::thread::sleep(Duration::from_millis(300));
@@ -181,23 +186,25 @@ fn by_keys_alone_from_the_window_to_an_exported_timeline() {
     let state = tempfile::tempdir().unwrap();
     let mut window = Window::open(&screen, state.path(), "fixtures/ingress-metrics-lock/input");
     window.rest();
-    // The cause is picked and judged, an event is put at the cursor, and the timeline is written.
+    // The cause is picked and judged, an event is put at the cursor, and the timeline is written. While a text field has the focus
+    // its cursor blinks, so there the hands just wait.
     screen.key("j");
-    screen.key("f");
+    window.rest();
     screen.key("ctrl+k");
-    window.rest();
+    Screen::wait();
     screen.write("confirm");
-    window.rest();
+    Screen::wait();
     screen.key("Return");
     window.rest();
     screen.key("e");
-    window.rest();
+    Screen::wait();
     screen.write("paged the platform team");
     screen.key("Return");
-    window.rest();
+    Screen::wait();
+    screen.key("Escape");
     screen.key("Escape");
     screen.key("ctrl+e");
-    window.rest();
+    Screen::wait();
     let written = state.path().join("timeline.md");
     screen.key("ctrl+a");
     screen.write(&written.display().to_string());
@@ -208,7 +215,7 @@ fn by_keys_alone_from_the_window_to_an_exported_timeline() {
     assert!(text.contains("paged the platform team"), "{text}");
     assert!(text.contains("Lock contention"), "{text}");
     // What was said is found again at the next start: the window saves as it is closed.
-    window.rest();
+    Screen::wait();
     screen.key("Escape");
     screen.key("ctrl+q");
     let ended = (0..100).find_map(|_| {
@@ -222,7 +229,7 @@ fn by_keys_alone_from_the_window_to_an_exported_timeline() {
     let mut again = Window::open(&screen, state.path(), "fixtures/ingress-metrics-lock/input");
     again.rest();
     screen.key("ctrl+e");
-    again.rest();
+    Screen::wait();
     let second = state.path().join("again.md");
     screen.key("ctrl+a");
     screen.write(&second.display().to_string());
