@@ -159,7 +159,7 @@ fn the_observe_group_grows_as_the_truth_says() {
         (found.count(row), found.change(row)),
         (1257.0, Some(2574.0))
     );
-    assert_eq!((found.share(row) * 1e4).round() / 1e4, 0.6381);
+    assert!((found.share(row) - 0.6381).abs() < 5e-5);
     assert_eq!(row.counts, [0.0, 1257.0, 3831.0]);
     let full = profile(&harness, "during-1.20261130T143136Z.goroutine.debug2");
     let locks = groups(snapshot, full, None, Grouping::Lock, &|| false);
@@ -178,7 +178,7 @@ fn the_observe_group_grows_as_the_truth_says() {
         in_it.map(|g| g.value).sum()
     };
     assert_eq!((named.len(), named[0]), (7, 516.0));
-    assert_eq!(waiting(locks.rows[0].lock), 515.0);
+    assert!((waiting(locks.rows[0].lock) - 515.0).abs() < 0.5);
     assert!(locks.rows[0].is_mixed);
 }
 

@@ -124,7 +124,7 @@ impl Window {
 
     /// Waits until `what` is there.
     fn until<T>(&mut self, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + Duration::from_mins(1);
         loop {
             if let Some(found) = look() {
                 return found;
