@@ -9,6 +9,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("base", &["jiff", "encoding_rs", "sha2"]),
     ("model", &["toml"]),
     ("formats", &["snap", "memchr", "fast_float2"]),
+    ("sources", &[]),
     ("store", &["polars"]),
     ("detect", &[]),
     ("correlate", &[]),
