@@ -72,7 +72,7 @@ pub trait Checkup: Pull {
 pub struct Ticket(pub u32);
 
 /// What a machine wants.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Send this.
     Fetch(Ticket, Request),
@@ -153,4 +153,4 @@ impl Verdict {
 }
 
 /// How long a step may wait before it is sent, at most: what a source may ask for between two polls.
-pub const LONGEST_DELAY: Duration = Duration::from_secs(60);
+pub const LONGEST_DELAY: Duration = Duration::from_mins(1);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::model::exchange::Question;
 
 /// One HTTP request, relative to the source's base address and without credentials: the driver adds those.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// `GET` or `POST`. Only these read.
     pub method: Method,
@@ -66,7 +66,7 @@ pub enum Body {
     },
 }
 
-/// SigV4, for AWS.
+/// `SigV4`, for AWS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signing {
     /// Service name: `xray`, `aps`.

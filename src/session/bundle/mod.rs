@@ -33,7 +33,7 @@ const OPENING: &str = "recording.json";
 const MANIFEST: &str = "manifest.json";
 
 /// What is recorded: known before the first request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recording {
     /// [`SCHEMA`].
     pub schema: String,

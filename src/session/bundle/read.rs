@@ -153,7 +153,7 @@ fn listed(
                 text:
                     "an entry with an unsafe name, a link, or a second entry of one name: refused"
                         .to_owned(),
-                at: Some(shorten(&name, 120).into()),
+                at: Some(shorten(&name, 120)),
             });
             continue;
         }
@@ -248,7 +248,7 @@ fn bad_entry(name: &str, why: &str) -> Damage {
     Damage {
         code: "bad_member",
         text: format!("an entry cannot be unpacked: {why}"),
-        at: Some(shorten(name, 120).into()),
+        at: Some(shorten(name, 120)),
     }
 }
 
@@ -257,7 +257,7 @@ fn too_much(name: &str) -> Damage {
         code: "too_large",
         text: "the bundle unpacks to more than the limit, as a decompression bomb does: the rest was not read"
             .to_owned(),
-        at: Some(shorten(name, 120).into()),
+        at: Some(shorten(name, 120)),
     }
 }
 

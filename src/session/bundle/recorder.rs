@@ -44,14 +44,13 @@ impl Recorder {
             .open(&part)
             .map_err(|source| write_error(&part, source))?;
         match file.try_lock() {
-            Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(BundleError::Busy {
                     name: part.display().to_string(),
                 });
             }
-            // A file system without locks: nobody else can be told apart.
-            Err(TryLockError::Error(_)) => {}
+            // Without locks on this file system, nobody else can be told apart.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let mut recorder = Self {
             target: target.to_owned(),
@@ -96,9 +95,8 @@ impl Recorder {
             if name == OPENING {
                 self.check_same(&content)?;
             } else if let Some(head) = name
-                .ends_with(".json")
-                .then(|| serde_json::from_slice::<Head>(&content).ok())
-                .flatten()
+                .strip_suffix(".json")
+                .and_then(|_| serde_json::from_slice::<Head>(&content).ok())
             {
                 let exchange = head.with_body(std::mem::take(&mut body));
                 let status = exchange.answer.status;
@@ -245,13 +243,13 @@ impl Recorder {
             })
             .collect();
         let stem = format!("exchanges/{folder}/{key}");
-        (1..)
-            .map(|n| match n {
-                1 => stem.clone(),
-                _ => format!("{stem}-{n}"),
-            })
-            .find(|stem| !self.names.contains(&format!("{stem}.body")))
-            .unwrap_or(stem)
+        let mut free = stem.clone();
+        let mut tries = 1;
+        while self.names.contains(&format!("{free}.body")) {
+            tries += 1;
+            free = format!("{stem}-{tries}");
+        }
+        free
     }
 }
 

@@ -127,7 +127,7 @@ fn a_recording_that_ends_at_any_byte_keeps_every_whole_exchange_and_can_go_on() 
     }
     // Going on: the middle of the last exchange is cut off and asked again.
     let cut = usize::try_from(kept_at[1]).unwrap() + 40;
-    std::fs::write(&part, &whole[..cut]).unwrap();
+    fs::write_atomic(&part, &whole[..cut]).unwrap();
     let mut recorder = Recorder::begin(&target, recording()).unwrap();
     assert_eq!(recorder.earlier_count(), 2);
     assert_eq!(

@@ -48,11 +48,11 @@ impl Unpacker<'_> {
                 .iter()
                 .find(|s| s.name == exchange.source)
                 .and_then(|s| host_of(s.url.as_deref()?));
-            self.exchange(place, exchange, target);
+            self.exchange(place, &exchange, target);
         }
     }
 
-    fn exchange(&mut self, place: &Place, exchange: Exchange, target: Option<String>) {
+    fn exchange(&mut self, place: &Place, exchange: &Exchange, target: Option<String>) {
         let end = exchange
             .question
             .path
@@ -70,14 +70,14 @@ impl Unpacker<'_> {
                 format: REFUSED,
                 warning: Warning {
                     code: REFUSED.to_owned(),
-                    text: refusal(&exchange),
+                    text: refusal(exchange),
                     at: None,
                     lossy: false,
                 },
             };
             return self.push(here, Content::Problem(problem));
         }
-        let hint = hint_of(&exchange, target);
+        let hint = hint_of(exchange, target);
         let desk = Desk::new(self.watch, &here.path);
         match load(exchange.answer.body.to_vec(), self.limits, desk) {
             Ok(mut loaded) => {
