@@ -169,6 +169,29 @@ pub fn encode(value: &str) -> String {
     text
 }
 
+/// Undoes [`encode`]; a `+` is a space, as in forms, and what is no escape stays.
+pub fn decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let escaped = (*first == b'%')
+            .then(|| std::str::from_utf8(after.get(..2)?).ok())
+            .flatten()
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match (escaped, *first) {
+            (Some(byte), _) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            (None, byte) => {
+                bytes.push(if byte == b'+' { b' ' } else { byte });
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 fn encode_into(text: &mut String, value: &str) {
     for byte in value.bytes() {
         match byte {
@@ -284,6 +307,7 @@ mod tests {
             "query=up%7Bjob%3D%22a%20b%22%7D%5B5m%5D&time=1.5"
         );
         assert_eq!(encode("å/+"), "%C3%A5%2F%2B");
+        assert_eq!(decode("%C3%A5%2F%2B+%zz%"), "å/+ %zz%");
     }
 
     #[test]
