@@ -356,6 +356,7 @@ impl Lane for DotLane {
             min: self.axis.0,
             max: self.axis.1,
             unit: "ms".to_owned(),
+            is_whole: false,
         })
     }
 

@@ -14,9 +14,8 @@ use crate::session::target::Target;
 use crate::session::view::LaneSpec;
 use crate::store::Snapshot;
 use crate::ui::lanes::canvas::Canvas;
-use crate::ui::lanes::findings::elided;
 use crate::ui::lanes::mesh::{self, MeshCache};
-use crate::ui::lanes::{Lane, LaneKind, Offer, Query, Reading, Twin, axis, empty, marks, plan};
+use crate::ui::lanes::{Lane, LaneKind, Offer, Query, Reading, Twin, axis, empty, label, marks, plan};
 use crate::ui::theme;
 use crate::ui::words::Words;
 
@@ -83,16 +82,7 @@ pub(super) fn list(incident: &Incident) -> Vec<Offer> {
     if bars(incident).is_empty() {
         return Vec::new();
     }
-    vec![Offer {
-        spec: LaneSpec {
-            kind: "states".to_owned(),
-            key: "all".to_owned(),
-            series: Vec::new(),
-        },
-        title: String::new(),
-        entities: Vec::new(),
-        opening_rank: None,
-    }]
+    vec![Offer::only("states", Vec::new())]
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -328,7 +318,7 @@ impl Lane for StateLane {
             };
             let room = next - left - 6.0;
             if room > 20.0 {
-                elided(
+                label::elided(
                     canvas,
                     pos2(left, rect.center().y),
                     &text,

@@ -47,6 +47,8 @@ pub(super) struct MetricLane {
     pub(super) lines: Vec<Line>,
     pub(super) others: Option<Others>,
     pub(super) step_nanos: i64,
+    /// Whether every value on the lane's own axis is a whole number.
+    pub(super) is_whole: bool,
     pub(super) mesh: MeshCache,
     pub(super) measured: Mutex<Option<(TimeRange, Vec<Measured>)>>,
 }
@@ -269,7 +271,12 @@ impl Lane for MetricLane {
             .unwrap_or_default();
         let (lo, hi) = all.unwrap_or((0.0, 1.0));
         let (min, max) = axis::padded(lo, hi);
-        Some(ValueAxis { min, max, unit })
+        Some(ValueAxis {
+            min,
+            max,
+            unit,
+            is_whole: self.is_whole,
+        })
     }
 
     fn paint(&self, canvas: &Canvas<'_>) {

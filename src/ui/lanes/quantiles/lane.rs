@@ -302,6 +302,7 @@ impl Lane for QuantileLane {
             min,
             max,
             unit: self.unit.clone(),
+            is_whole: false,
         })
     }
 
