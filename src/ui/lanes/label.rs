@@ -26,7 +26,9 @@ pub(super) fn elided(
 /// frame too much.
 pub(super) fn width(text: &str, size: f32) -> f32 {
     let ems = |c: char| match c {
-        'i' | 'j' | 'l' | 't' | 'f' | 'r' | '.' | ',' | ':' | ';' | '(' | ')' | ' ' | '|' | '-' => 0.36,
+        'i' | 'j' | 'l' | 't' | 'f' | 'r' | '.' | ',' | ':' | ';' | '(' | ')' | ' ' | '|' | '-' => {
+            0.36
+        }
         'm' | 'w' | 'M' | 'W' | '%' | '@' => 0.9,
         'A'..='Z' => 0.68,
         c if c.is_ascii() => 0.57,

@@ -15,7 +15,9 @@ use crate::session::view::LaneSpec;
 use crate::store::Snapshot;
 use crate::ui::lanes::canvas::Canvas;
 use crate::ui::lanes::mesh::{self, MeshCache};
-use crate::ui::lanes::{Lane, LaneKind, Offer, Query, Reading, Twin, axis, empty, label, marks, plan};
+use crate::ui::lanes::{
+    Blank, Lane, LaneKind, Offer, Query, Reading, Twin, axis, empty, label, marks, plan,
+};
 use crate::ui::theme;
 use crate::ui::words::Words;
 
@@ -287,6 +289,25 @@ impl Lane for StateLane {
             .unwrap_or(1)
             .min(MOST_ROWS);
         Some((PITCH * rows as f32 + TOP * 2.0) as u16)
+    }
+
+    fn blank(&self, shown: TimeRange) -> Option<Blank> {
+        let (from, to) = (shown.start.nanos(), shown.end.nanos());
+        let is_here = |b: &Bar| b.start < to && b.end.unwrap_or(b.start + 1) > from;
+        if self.bars.iter().any(is_here) {
+            return None;
+        }
+        Blank::around(self, shown)
+    }
+
+    /// What has no row, where the rows end.
+    fn tip(&self, canvas: &Canvas<'_>, pos: Pos2) -> Option<String> {
+        let end = canvas.rect.top() + TOP + PITCH * MOST_ROWS as f32;
+        let hidden = self.bars.iter().zip(&self.rows);
+        let hidden = hidden.filter(|(_, row)| **row >= MOST_ROWS);
+        let titles: Vec<String> = hidden.map(|(b, _)| b.title.clone()).collect();
+        (pos.y >= end - TOP && !titles.is_empty())
+            .then(|| label::list(titles.into_iter(), canvas.words))
     }
 
     fn paint(&self, canvas: &Canvas<'_>) {

@@ -246,10 +246,25 @@ fn note_lines(
         return Vec::new();
     }
     let one = line(&parts.join(" · "));
-    if one.elided && parts.len() > 1 && spare >= 2 {
-        return parts.into_iter().map(line).collect();
+    if !one.elided || spare < 2 {
+        return vec![one];
     }
-    vec![one]
+    // A long note goes on below where there is room.
+    let mut lines = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let left = spare
+            .saturating_sub(lines.len() + parts.len() - at - 1)
+            .max(1);
+        lines.extend(text::lines(
+            painter,
+            part,
+            text::small(),
+            faint,
+            width,
+            left,
+        ));
+    }
+    lines
 }
 
 /// Every name with its value, for a tooltip.

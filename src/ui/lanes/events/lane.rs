@@ -88,7 +88,8 @@ impl EventLane {
         let Ok(mut kept) = self.packed.try_lock() else {
             return make().flags;
         };
-        let is_known = |p: &&Packed| p.nanos_per_point == per_point.to_bits() && p.packing == packing;
+        let is_known =
+            |p: &&Packed| p.nanos_per_point == per_point.to_bits() && p.packing == packing;
         if let Some(known) = kept.as_ref().filter(is_known) {
             return Arc::clone(&known.flags);
         }
@@ -102,7 +103,8 @@ impl EventLane {
     fn seen<'a>(&self, flags: &'a [Flag], canvas: &Canvas<'_>) -> &'a [Flag] {
         let t = |f: &Flag| self.marks.get(f.at).map_or(0, |m| m.t);
         let reach = (canvas.nanos_per_point() * f64::from(LONGEST + 40.0)) as i64;
-        let from = flags.partition_point(|f| t(f) < canvas.shown.start.nanos().saturating_sub(reach));
+        let from =
+            flags.partition_point(|f| t(f) < canvas.shown.start.nanos().saturating_sub(reach));
         let to = flags.partition_point(|f| t(f) < canvas.shown.end.nanos());
         flags.get(from..to.max(from)).unwrap_or_default()
     }
@@ -146,22 +148,23 @@ impl EventLane {
         }
     }
 
-    /// Where a title is written, and whether left of its mark because the edge would cut it.
-    fn title_place(
-        &self,
-        flag: &Flag,
-        free_from: f32,
-        canvas: &Canvas<'_>,
-    ) -> Option<(Rect, bool)> {
+    /// Where a title is written: right of its mark, or left of it where the edge would cut it.
+    fn title_place(&self, flag: &Flag, free_from: f32, canvas: &Canvas<'_>) -> Option<Rect> {
         let mark = self.marks.get(flag.at)?;
         let x = canvas.x(mark.t);
         let y = label_y(canvas, flag.row);
         let area = canvas.rect;
-        let wanted = self.widths.get(flag.at).copied().unwrap_or(0.0).min(flag.room);
+        let wanted = self
+            .widths
+            .get(flag.at)
+            .copied()
+            .unwrap_or(0.0)
+            .min(flag.room);
         let right = area.right() - 4.0 - (x + OFF);
-        let is_left = right < wanted && x <= area.right() && x - OFF - wanted > free_from;
+        let left = x - OFF - free_from;
+        let is_left = right < wanted && x <= area.right() && left.min(wanted) > right * 1.2;
         let (from, to) = if is_left {
-            (x - OFF - wanted, x - OFF)
+            (x - OFF - wanted.min(left), x - OFF)
         } else {
             // What reaches in from the left edge begins there.
             let from = (x + OFF).max(area.left() + 4.0);
@@ -169,7 +172,7 @@ impl EventLane {
         };
         let is_seen = to - from >= 12.0 && (is_left || x >= area.left() - 4.0);
         let rect = Rect::from_min_max(pos2(from, y - PITCH / 2.0), pos2(to, y + PITCH / 2.0));
-        is_seen.then_some((rect, is_left))
+        is_seen.then_some(rect)
     }
 
     /// Every title with its place, from the left.
@@ -178,12 +181,18 @@ impl EventLane {
         let mut titles = Vec::with_capacity(flags.len());
         for flag in flags {
             let free = free_from.get(flag.row).copied().unwrap_or(0.0);
-            if let Some((rect, _)) = self.title_place(flag, free, canvas) {
+            if let Some(rect) = self.title_place(flag, free, canvas) {
                 titles.push((flag, rect));
                 let used = self.widths.get(flag.at).copied().unwrap_or(0.0);
                 if let Some(slot) = free_from.get_mut(flag.row) {
                     *slot = (rect.left() + used).min(rect.right()) + OFF;
                 }
+            }
+            // A line down is in the way of titles below that would be written left of their marks.
+            let pole = self.marks.get(flag.at).map_or(0.0, |m| canvas.x(m.t)) + OFF;
+            let from = flag.row + usize::from(flag.is_crossing) * free_from.len();
+            for slot in free_from.iter_mut().skip(from) {
+                *slot = slot.max(pole);
             }
         }
         titles
@@ -205,7 +214,10 @@ impl EventLane {
             let galley = canvas.painter.layout_no_wrap(text, font(), faint);
             room = (room - galley.size().x - 8.0).max(0.0);
             let used = self.widths.get(flag.at).copied().unwrap_or(0.0).min(room);
-            let at = pos2(rect.left() + used + 5.0, rect.center().y - galley.size().y / 2.0);
+            let at = pos2(
+                rect.left() + used + 5.0,
+                rect.center().y - galley.size().y / 2.0,
+            );
             let plate = Rect::from_min_size(at, galley.size()).expand2(vec2(3.0, -1.0));
             canvas.painter.rect_filled(plate, 3.0, canvas.tokens.raised);
             canvas.painter.galley(at, galley, faint);
@@ -219,19 +231,21 @@ impl EventLane {
     fn under(&self, canvas: &Canvas<'_>, pos: Pos2) -> Option<(Flag, Option<usize>)> {
         let flags = self.flags(canvas);
         let flags = self.seen(&flags, canvas);
-        let far = |at: usize| self.marks.get(at).map_or(f32::INFINITY, |m| (canvas.x(m.t) - pos.x).abs());
+        let far = |at: usize| {
+            self.marks
+                .get(at)
+                .map_or(f32::INFINITY, |m| (canvas.x(m.t) - pos.x).abs())
+        };
         let marks = flags.iter().flat_map(|f| {
             let all = f.hidden.iter().chain([&f.at]);
             all.map(move |at| (f, *at))
         });
         let is_in_row = |f: &Flag| (label_y(canvas, f.row) - pos.y).abs() <= PITCH / 2.0;
-        let nearest = marks
-            .filter(|(_, at)| far(*at) <= NEAR)
-            .min_by(|a, b| {
-                let order = |(f, at): &(&Flag, usize)| (!is_in_row(f), far(*at));
-                let (a, b) = (order(a), order(b));
-                a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
-            });
+        let nearest = marks.filter(|(_, at)| far(*at) <= NEAR).min_by(|a, b| {
+            let order = |(f, at): &(&Flag, usize)| (!is_in_row(f), far(*at));
+            let (a, b) = (order(a), order(b));
+            a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+        });
         let title = || {
             let titles = self.titles(flags, canvas).into_iter();
             titles
@@ -407,7 +421,7 @@ impl Lane for EventLane {
         self.marks.get(at.unwrap_or(flag.at))?.target.clone()
     }
 
-    fn pick_box(&self, canvas: &Canvas<'_>, area: egui::Rect) -> Vec<Target> {
+    fn pick_box(&self, canvas: &Canvas<'_>, area: Rect) -> Vec<Target> {
         self.marks
             .iter()
             .filter(|m| area.x_range().contains(canvas.x(m.t)))

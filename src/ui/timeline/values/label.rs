@@ -13,7 +13,10 @@ pub(super) fn linear(values: &[f64], step: f64, unit: &str) -> Vec<String> {
     let plain: Vec<String> = values.iter().map(|v| one(*v, step, unit)).collect();
     let is_short = |l: &String| l.chars().count() <= MOST_LETTERS;
     let is_distinct = plain.windows(2).all(|w| w.first() != w.last());
-    let Some(base) = values.first().filter(|_| !is_distinct || !plain.iter().all(is_short)) else {
+    let Some(base) = values
+        .first()
+        .filter(|_| !is_distinct || !plain.iter().all(is_short))
+    else {
         return plain;
     };
     let over = |v: &f64| format!("+{}", one(v - base, step, unit));
