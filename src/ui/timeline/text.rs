@@ -164,6 +164,8 @@ pub(super) fn lines(
             lines.push(whole);
             break;
         };
+        // What separates parts separates nothing at the end of a line.
+        let head = head.trim_end_matches([' ', '·']);
         lines.push(line(painter, head, font.clone(), colour, width));
         rest = tail.trim_start();
     }

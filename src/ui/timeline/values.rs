@@ -186,8 +186,8 @@ mod tests {
             labels(0.0, 2.9, "seconds", false),
             ["0", "1 s", "2 s", "3 s"]
         );
-        assert_eq!(labels(0.0, 1000.0, "s", false), ["0", "10 min", "20 min"]);
-        assert_eq!(labels(0.0, 170.0, "ms", false), ["0", "100 ms", "200 ms"]);
+        assert_eq!(labels(0.0, 1000.0, "s", false), ["0", "10 min"]);
+        assert_eq!(labels(0.0, 170.0, "ms", false), ["0", "100 ms"]);
         assert_eq!(
             labels(0.012, 3.1, "seconds", true),
             ["10 ms", "100 ms", "1 s", "10 s"]
@@ -206,22 +206,16 @@ mod tests {
         let near = labels(gib, gib + 90.0 * 1024.0 * 1024.0, "bytes", false);
         assert_eq!(near, ["1 GiB", "+32 MiB", "+64 MiB", "+96 MiB"]);
         let many = labels(12_345_678.0, 12_345_681.0, "", false);
-        assert_eq!(many[1..], ["+1", "+2", "+3", "+4"], "{many:?}");
+        assert_eq!(many[1..], ["+1", "+2", "+3"], "{many:?}");
         assert!(many[0].starts_with("≈12.3"), "{many:?}");
         assert_eq!(labels(1000.0, 1010.0, "s", false)[0], "1,000 s");
+        assert_eq!(labels(0.0, 260.0, "s", false), ["0", "2 min", "4 min"]);
         assert_eq!(
-            labels(0.0, 260.0, "s", false),
-            ["0", "2 min", "4 min", "6 min"]
+            labels(0.0, 5400.0, "s", false),
+            ["0", "30 min", "1 h", "1.5 h"]
         );
-        assert_eq!(
-            labels(100.0, 400.0, "s", false),
-            ["0", "2.5 min", "5 min", "7.5 min"]
-        );
-        assert_eq!(
-            labels(0.0, 3e-7, "", false),
-            ["0", "1e-7", "2e-7", "3e-7", "4e-7"]
-        );
-        assert_eq!(labels(0.995, 0.9991, "ratio", false)[1], "99.6 %");
+        assert_eq!(labels(0.0, 3e-7, "", false), ["0", "1e-7", "2e-7", "3e-7"]);
+        assert_eq!(labels(0.995, 0.9991, "ratio", false)[0], "99.6 %");
     }
 
     #[test]
