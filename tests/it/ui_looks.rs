@@ -56,10 +56,21 @@ fn tmp_pictures() {
         let mid = range.start.plus_nanos(range.nanos() / 2);
         harness.state_mut().ask(&ctx, Request::Cursor(Some(mid)));
         rest(&mut harness);
-        harness.render().unwrap().save(format!("/tmp/lp/{name}cursor.png")).unwrap();
-        let beyond = TimeRange::new(range.end.plus_nanos(1_000_000_000), range.end.plus_nanos(90_000_000_000));
+        harness
+            .render()
+            .unwrap()
+            .save(format!("/tmp/lp/{name}cursor.png"))
+            .unwrap();
+        let beyond = TimeRange::new(
+            range.end.plus_nanos(1_000_000_000),
+            range.end.plus_nanos(90_000_000_000),
+        );
         harness.state_mut().ask(&ctx, Request::Range(beyond));
         rest(&mut harness);
-        harness.render().unwrap().save(format!("/tmp/lp/{name}beyond.png")).unwrap();
+        harness
+            .render()
+            .unwrap()
+            .save(format!("/tmp/lp/{name}beyond.png"))
+            .unwrap();
     }
 }

@@ -256,6 +256,10 @@ impl Lane for DumpLane {
         self.mesh.paint(canvas, mesh::digest(bright), |mesh| {
             self.build(canvas, mesh);
         });
+        if self.blank(canvas.shown).is_some() {
+            // What is said instead has the place of the names.
+            return;
+        }
         let font = FontId::proportional(theme::SMALL - 1.0);
         let numbers = FontId::monospace(theme::SMALL - 1.5);
         for row in 0..self.rows() {

@@ -18,7 +18,7 @@ pub(super) fn ui(
     frame: &Frame<'_>,
     stage: &Stage,
     rect: Rect,
-    (why, id): (Blank, Id),
+    (why, id, is_active): (Blank, Id, bool),
 ) -> Option<Timestamp> {
     let words = frame.words;
     let key = match why {
@@ -48,6 +48,8 @@ pub(super) fn ui(
     let Blank::Elsewhere { before, after } = why else {
         return None;
     };
+    // The keys go on from the cursor, along the active lane.
+    let has_keys = is_active && frame.view.cursor.is_none_or(|t| stage.drawn.contains(t));
     let mut going = None;
     for (t, word, command) in [
         (before, "timeline-blank-before", CommandId::SampleBack),
@@ -56,7 +58,9 @@ pub(super) fn ui(
         let Some(t) = t else { continue };
         let when = axis::instant_text(t, stage.clock(frame), stage.nanos_per_point());
         let key = commands::command(command).and_then(|c| c.shortcut);
-        let key = key.map(|k| ui.format_shortcut(&k)).unwrap_or_default();
+        let key = key.filter(|_| has_keys);
+        let key = key.map(|k| format!(" ({})", ui.format_shortcut(&k)));
+        let key = key.unwrap_or_default();
         let told = words.with(
             word,
             &[("when", when.as_str().into()), ("key", key.as_str().into())],

@@ -156,7 +156,7 @@ impl Timeline {
         }
         let going = blank.and_then(|why| {
             let id = response.id.with("blank");
-            blank::ui(ui, painter, frame, stage, rect, (why, id))
+            blank::ui(ui, painter, frame, stage, rect, (why, id, lane.is_active))
         });
         let is_free = !response.dragged() && self.boxed.is_none();
         let tip = response

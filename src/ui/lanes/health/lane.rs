@@ -1,6 +1,6 @@
 //! A prepared lane of scrape health: drawing and reading.
 
-use egui::{Align2, FontId, Mesh, Pos2, Rect, pos2, vec2};
+use egui::{Align2, FontId, Mesh, Pos2, Rangef, Rect, pos2, vec2};
 
 use super::rows::{Row, State, Stretch, middle};
 use crate::base::time::{TimeRange, Timestamp};
@@ -37,17 +37,10 @@ impl HealthLane {
     }
 
     fn rect(canvas: &Canvas<'_>, row: usize, s: &Stretch) -> Option<Rect> {
-        let left = canvas.x(s.start).max(canvas.rect.left());
-        let right = canvas.x(s.end).min(canvas.rect.right());
+        let ends = (canvas.x(s.start), canvas.x(s.end));
+        let x = seen(ends, canvas.rect.x_range(), s.state == State::Up)?;
         let top = canvas.rect.top() + TOP + PITCH * row as f32;
-        // A single failed scrape stays visible at any zoom.
-        let right = if s.state == State::Up {
-            right
-        } else {
-            right.max(left + 1.5)
-        };
-        (right > left && left < canvas.rect.right() && right > canvas.rect.left())
-            .then(|| Rect::from_min_max(pos2(left, top), pos2(right, top + BAR)))
+        Some(Rect::from_x_y_ranges(x, top..=top + BAR))
     }
 
     fn build(&self, canvas: &Canvas<'_>, mesh: &mut Mesh) {
@@ -194,6 +187,13 @@ impl HealthLane {
     }
 }
 
+/// The part of a stretch that can be seen. A single failed scrape stays visible at any zoom.
+fn seen((from, to): (f32, f32), area: Rangef, is_up: bool) -> Option<Rangef> {
+    let to = if is_up { to } else { to.max(from + 1.5) };
+    let (left, right) = (from.max(area.min), to.min(area.max));
+    (right > left).then(|| Rangef::new(left, right))
+}
+
 /// Colour and closeness of the hatching of a cause: time-outs, refusals and everything else look different in either.
 fn look(cause: Option<&str>, canvas: &Canvas<'_>) -> (egui::Color32, f32) {
     match cause {
@@ -275,5 +275,21 @@ impl Lane for HealthLane {
 
     fn measure_in(&self, range: TimeRange, words: &Words) -> Vec<(String, String)> {
         self.rows_of(range, words.text("lane-measure-lost"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failed_before_the_window_is_not_drawn_at_its_edge() {
+        let area = Rangef::new(100.0, 200.0);
+        assert!(seen((20.0, 60.0), area, false).is_none());
+        assert!(seen((20.0, 60.0), area, true).is_none());
+        assert!(seen((250.0, 250.1), area, false).is_none());
+        let one = seen((150.0, 150.1), area, false).unwrap();
+        assert!(one.span() > 1.0, "a single failure is seen");
+        assert_eq!(seen((50.0, 400.0), area, true), Some(area));
     }
 }
