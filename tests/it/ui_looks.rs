@@ -21,7 +21,7 @@ fn a_window_without_data_leads_to_the_next() {
     harness.run();
     assert!(
         harness
-            .query_all_by_label_contains("Last data at")
+            .query_all_by_label_contains("Last at")
             .next()
             .is_none()
     );
@@ -33,10 +33,10 @@ fn a_window_without_data_leads_to_the_next() {
     let ctx = harness.ctx.clone();
     harness.state_mut().ask(&ctx, Request::Range(beyond));
     rest(&mut harness);
-    let links = harness.query_all_by_label_contains("Last data at").count();
+    let links = harness.query_all_by_label_contains("Last at").count();
     assert!(links > 3, "{links}");
     harness
-        .query_all_by_label_contains("Last data at")
+        .query_all_by_label_contains("Last at")
         .next()
         .unwrap()
         .click();

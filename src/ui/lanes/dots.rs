@@ -408,6 +408,10 @@ impl Lane for DotLane {
     }
 
     fn paint(&self, canvas: &Canvas<'_>) {
+        if self.blank(canvas.shown).is_some() {
+            // Rungs without an axis and without dots say nothing.
+            return;
+        }
         let bright = self.highlighted(canvas);
         let extra = mesh::digest(bright.iter().map(|at| *at as u64));
         self.mesh

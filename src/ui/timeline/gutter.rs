@@ -230,6 +230,12 @@ impl Timeline {
     }
 }
 
+/// Whether a reading is a number with its unit, and not a sentence that begins with one.
+fn is_number(value: &str) -> bool {
+    let is_sign = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '≥' | '≈');
+    value.starts_with(is_sign) && value.split_whitespace().count() <= 4
+}
+
 /// Whether a title may take its second line: not when that line is what the last reading lacks.
 fn keeps_second_line(height: f32, said: usize) -> bool {
     // Title, its space above and below, and the edge below the readings.
@@ -269,7 +275,7 @@ fn note_lines(
         lines.extend(text::lines(
             painter,
             part,
-            text::small(),
+            &text::small(),
             faint,
             width,
             left,
@@ -321,9 +327,7 @@ fn readings(painter: &egui::Painter, frame: &Frame<'_>, said: &[Said], rect: Rec
         let name = painter.layout_no_wrap(one.name.clone(), text::small(), tokens.text_dim);
         let kept = name.size().x.min(room * 0.42) + 6.0;
         // Digits stand below each other; a sentence needs none of that and more room.
-        let is_number = one
-            .value
-            .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '≥' | '≈'));
+        let is_number = is_number(&one.value);
         let font = if is_number {
             text::digits()
         } else {
@@ -411,6 +415,12 @@ pub(super) fn small_button(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sentences_are_no_numbers() {
+        assert!(is_number("33 min 11 s") && is_number("-0.2/s") && is_number("≥ 2.5 s"));
+        assert!(!is_number("6 of 104 traced calls lost up to 3 s") && !is_number("timed out"));
+    }
 
     #[test]
     fn a_title_gives_its_second_line_to_the_last_reading() {

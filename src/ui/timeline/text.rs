@@ -138,7 +138,7 @@ fn halves(text: &str, fits: impl Fn(&str) -> bool) -> (&str, &str) {
 pub(super) fn lines(
     painter: &Painter,
     text: &str,
-    font: FontId,
+    font: &FontId,
     colour: Color32,
     width: f32,
     rows: usize,

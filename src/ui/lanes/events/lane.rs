@@ -177,7 +177,7 @@ impl EventLane {
 
     /// Every title with its place, from the left.
     fn titles<'a>(&self, flags: &'a [Flag], canvas: &Canvas<'_>) -> Vec<(&'a Flag, Rect)> {
-        let mut free_from = vec![canvas.rect.left(); MOST_ROWS * 2 + 1];
+        let mut free_from = [canvas.rect.left(); MOST_ROWS * 2 + 1];
         let mut titles = Vec::with_capacity(flags.len());
         for flag in flags {
             let free = free_from.get(flag.row).copied().unwrap_or(0.0);

@@ -11,7 +11,7 @@ use crate::model::report::Report;
 use crate::session::target::Target;
 use crate::ui::lanes::canvas::Canvas;
 use crate::ui::lanes::mesh::{self, MeshCache};
-use crate::ui::lanes::{Lane, Reading, Twin, axis, label, marks};
+use crate::ui::lanes::{Blank, Lane, Reading, Twin, axis, label, marks};
 use crate::ui::report_words::finding_title;
 use crate::ui::theme;
 use crate::ui::words::Words;
@@ -300,6 +300,15 @@ impl Lane for FindingLane {
         let rows = self.rows.iter().map(|r| r + 1).max().unwrap_or(1);
         let rest = if rows > MOST_ROWS { REST } else { 0.0 };
         Some((PITCH * rows.min(MOST_ROWS) as f32 + TOP * 2.0 + rest) as u16)
+    }
+
+    fn blank(&self, shown: TimeRange) -> Option<Blank> {
+        let (from, to) = (shown.start.nanos(), shown.end.nanos());
+        let is_here = |b: &Bar| b.start < to && b.end.is_none_or(|end| end > from);
+        if self.bars.iter().any(is_here) {
+            return None;
+        }
+        Blank::around(self, shown)
     }
 
     fn paint(&self, canvas: &Canvas<'_>) {
