@@ -121,12 +121,12 @@ impl EventLane {
     fn build(&self, canvas: &Canvas<'_>, flags: &[Flag], mesh: &mut Mesh) {
         self.lasting(canvas, mesh);
         for flag in flags {
-            // Who has no row stands with the mark that counts it.
-            let hidden = flag.hidden.iter().map(|at| (at, true));
-            for (at, is_hidden) in hidden.chain([(&flag.at, flag.is_crossing)]) {
-                if let Some(mark) = self.marks.get(*at) {
-                    pole(mark, flag.row, is_hidden, canvas, mesh);
-                }
+            if let Some(mark) = self.marks.get(flag.at) {
+                pole(mark, flag.row, flag.is_crossing, canvas, mesh);
+            }
+            // Who has no row has no head either, which would lie on a title: only its foot.
+            for mark in flag.hidden.iter().filter_map(|at| self.marks.get(*at)) {
+                foot(mark, canvas, mesh);
             }
         }
     }
@@ -274,15 +274,12 @@ fn pole(mark: &Mark, row: usize, is_short: bool, canvas: &Canvas<'_>, mesh: &mut
     let head = pos2(x, label_y(canvas, row));
     let width = if is_bright { 2.0 } else { 1.0 };
     let faint = ink.gamma_multiply(if is_bright { 1.0 } else { 0.55 });
-    let foot = pos2(x, area.bottom());
     if is_short {
         let stub = pos2(x, head.y + PITCH / 2.0);
         mesh::line(mesh, &[head, stub], width, faint, feather);
-        // The foot alone says where on the time axis it stands.
-        let foot_from = pos2(x, foot.y - 4.0);
-        mesh::line(mesh, &[foot_from, foot], width, faint, feather);
+        foot(mark, canvas, mesh);
     } else {
-        mesh::line(mesh, &[head, foot], width, faint, feather);
+        mesh::line(mesh, &[head, pos2(x, area.bottom())], width, faint, feather);
     }
     match mark.what {
         What::Change => mesh::diamond(mesh, head, 4.5, ink, feather),
@@ -292,6 +289,16 @@ fn pole(mark: &Mark, row: usize, is_short: bool, canvas: &Canvas<'_>, mesh: &mut
             let flag = Rect::from_center_size(head, vec2(7.0, 7.0));
             mesh::bar(mesh, flag, ink);
         }
+    }
+}
+
+/// Where on the time axis a mark stands, when its line does not reach down.
+fn foot(mark: &Mark, canvas: &Canvas<'_>, mesh: &mut Mesh) {
+    let x = canvas.x(mark.t);
+    if canvas.rect.x_range().contains(x) {
+        let bottom = canvas.rect.bottom();
+        let tick = Rect::from_min_max(pos2(x - 0.5, bottom - 5.0), pos2(x + 0.5, bottom));
+        mesh::bar(mesh, tick, color(mark.what, canvas));
     }
 }
 
