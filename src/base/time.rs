@@ -100,6 +100,14 @@ impl Timestamp {
         let parsed = jiff::Timestamp::from_str(text.trim()).ok()?;
         i64::try_from(parsed.as_nanosecond()).ok().map(Self)
     }
+
+    /// Reads the date of an HTTP header (`Sun, 06 Nov 1994 08:49:37 GMT`, RFC 9110 §5.6.7).
+    pub fn parse_http_date(text: &str) -> Option<Self> {
+        let parsed = jiff::fmt::rfc2822::parse(text.trim()).ok()?;
+        i64::try_from(parsed.timestamp().as_nanosecond())
+            .ok()
+            .map(Self)
+    }
 }
 
 impl fmt::Display for Timestamp {

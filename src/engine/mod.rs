@@ -7,6 +7,8 @@ pub mod cancel;
 pub mod load;
 pub mod memo;
 mod meter;
+#[cfg(feature = "live")]
+pub mod net;
 pub mod pool;
 
 /// Why the engine could not start.

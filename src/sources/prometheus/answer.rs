@@ -54,6 +54,9 @@ pub(super) fn read(outcome: &Outcome<'_>) -> Answer {
             body,
         };
     }
+    if reply.is_cut {
+        return refused(reply, "the answer broke off");
+    }
     let body: Option<Value> = serde_json::from_slice(&reply.body).ok();
     let field = |key: &str| {
         body.as_ref()

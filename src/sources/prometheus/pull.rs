@@ -313,12 +313,11 @@ impl PrometheusPull {
 
     /// `{__name__=~"a|b",namespace="shop"}`.
     fn selector(&self, names: &[String]) -> String {
-        let mut selector = match names {
-            [one] => format!("{{__name__={}", quoted(one)),
-            _ => {
-                let names: Vec<String> = names.iter().map(|n| regex_escaped(n)).collect();
-                format!("{{__name__=~{}", quoted(&names.join("|")))
-            }
+        let mut selector = if let [one] = names {
+            format!("{{__name__={}", quoted(one))
+        } else {
+            let names: Vec<String> = names.iter().map(|n| regex_escaped(n)).collect();
+            format!("{{__name__=~{}", quoted(&names.join("|")))
         };
         if let Some(matchers) = &self.checked.own.matchers {
             selector.push(',');
@@ -351,8 +350,6 @@ impl PrometheusPull {
                 }
             }
             (Purpose::Names, answer) => self.refuse("names", "the names of its metrics", &answer),
-            // Without a count a metric is taken for small; a pull that is too much is halved.
-            (Purpose::Counts, _) => {}
             (Purpose::Raw(raw), Answer::TooMuch(why)) => match raw.halves() {
                 Some(halves) => {
                     for half in halves {
@@ -372,6 +369,7 @@ impl PrometheusPull {
             ) => {
                 self.said.log.note("fact_missing", text, None);
             }
+            // Without a count a metric is taken for small (a pull that is too much is halved); facts may be missing.
             _ => {}
         }
     }
@@ -514,8 +512,7 @@ fn matches_any<'a>(name: &str, mut patterns: impl Iterator<Item = &'a str>) -> b
 /// Seconds with milliseconds, as the API takes them.
 pub(super) fn secs(ms: i64) -> String {
     let text = format!("{}.{:03}", ms.div_euclid(1000), ms.rem_euclid(1000));
-    text.strip_suffix(".000")
-        .map_or(text.clone(), str::to_owned)
+    text.strip_suffix(".000").unwrap_or(&text).to_owned()
 }
 
 /// A path with its query.

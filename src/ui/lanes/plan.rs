@@ -15,8 +15,7 @@ use crate::session::incident::Incident;
 use crate::session::view::LaneSpec;
 use crate::store::Snapshot;
 use crate::ui::lanes::{
-    Offer, cache, dumps, events, findings, health, metric, quantiles, scatter, select,
-    states,
+    Offer, cache, dumps, events, findings, health, metric, quantiles, scatter, select, states,
 };
 
 /// Lanes that an incident opens with.

@@ -1,0 +1,177 @@
+//! SigV4 with the credentials of the AWS chain.
+
+use std::time::SystemTime;
+
+use aws_credential_types::provider::ProvideCredentials as _;
+use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
+use aws_sigv4::sign::v4;
+use aws_smithy_runtime_api::client::http::{
+    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient,
+    SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_runtime_api::http::{Response, StatusCode};
+use aws_smithy_types::body::SdkBody;
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::sources::Signing;
+
+/// Signs for one source; the chain is asked once and keeps what it has until that expires.
+#[derive(Debug)]
+pub(super) struct Signer {
+    http: reqwest::Client,
+    config: tokio::sync::OnceCell<aws_config::SdkConfig>,
+}
+
+impl Signer {
+    pub(super) fn new(http: reqwest::Client) -> Self {
+        Self {
+            http,
+            config: tokio::sync::OnceCell::new(),
+        }
+    }
+
+    /// The headers that the signature adds.
+    ///
+    /// # Errors
+    /// When the chain has no credentials; in words, without any of them.
+    pub(super) async fn sign(
+        &self,
+        signing: &Signing,
+        method: &str,
+        url: &Url,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<HeaderMap, String> {
+        let config = self
+            .config
+            .get_or_init(|| async {
+                aws_config::defaults(aws_config::BehaviorVersion::latest())
+                    .http_client(SharedHttpClient::new(OverOurs(self.http.clone())))
+                    .region(aws_config::Region::new(signing.region.clone()))
+                    .load()
+                    .await
+            })
+            .await;
+        let provider = config
+            .credentials_provider()
+            .ok_or("the AWS chain has no provider of credentials")?;
+        let credentials = provider
+            .provide_credentials()
+            .await
+            .map_err(|error| format!("the AWS chain gives no credentials: {}", chain(&error)))?;
+        let identity = credentials.into();
+        let params = v4::SigningParams::builder()
+            .identity(&identity)
+            .region(&signing.region)
+            .name(signing.service)
+            .time(now())
+            .settings(SigningSettings::default())
+            .build()
+            .map_err(|error| error.to_string())?
+            .into();
+        // Only what must be signed: a proxy may change the rest.
+        let signed_headers = headers
+            .iter()
+            .filter(|(name, _)| *name == reqwest::header::CONTENT_TYPE)
+            .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+        let request = SignableRequest::new(
+            method,
+            url.as_str(),
+            signed_headers,
+            SignableBody::Bytes(body),
+        )
+        .map_err(|error| error.to_string())?;
+        let (instructions, _) = sign(request, &params)
+            .map_err(|error| error.to_string())?
+            .into_parts();
+        let mut added = HeaderMap::new();
+        for (name, value) in instructions.headers() {
+            let (Ok(name), Ok(mut value)) = (
+                HeaderName::from_bytes(name.as_bytes()),
+                HeaderValue::from_str(value),
+            ) else {
+                continue;
+            };
+            value.set_sensitive(true);
+            added.insert(name, value);
+        }
+        Ok(added)
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a signature carries the time of sending; no result depends on it"
+)]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut words = vec![error.to_string()];
+    let mut cause = error.source();
+    while let Some(one) = cause {
+        words.push(one.to_string());
+        cause = one.source();
+    }
+    words.join(": ")
+}
+
+/// The chain's own requests (SSO, web identity, instance metadata) over the client that everything else goes over.
+#[derive(Debug, Clone)]
+struct OverOurs(reqwest::Client);
+
+impl HttpClient for OverOurs {
+    fn http_connector(
+        &self,
+        _: &HttpConnectorSettings,
+        _: &RuntimeComponents,
+    ) -> SharedHttpConnector {
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+impl HttpConnector for OverOurs {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let http = self.0.clone();
+        HttpConnectorFuture::new(async move {
+            let wrong = |error: Box<dyn std::error::Error + Send + Sync>| {
+                ConnectorError::other(error, None)
+            };
+            let method = reqwest::Method::from_bytes(request.method().as_bytes())
+                .map_err(|e| wrong(e.into()))?;
+            let mut sent = http.request(method, request.uri());
+            for (name, value) in request.headers() {
+                sent = sent.header(name, value);
+            }
+            let body = request.body().bytes().unwrap_or_default().to_vec();
+            let answer = sent.body(body).send().await.map_err(|error| {
+                if error.is_timeout() {
+                    ConnectorError::timeout(error.into())
+                } else {
+                    ConnectorError::io(error.into())
+                }
+            })?;
+            let status =
+                StatusCode::try_from(answer.status().as_u16()).map_err(|e| wrong(e.into()))?;
+            let headers = answer.headers().clone();
+            let body = answer
+                .bytes()
+                .await
+                .map_err(|e| ConnectorError::io(e.into()))?;
+            let mut response = Response::new(status, SdkBody::from(body.to_vec()));
+            for (name, value) in &headers {
+                if let Ok(value) = value.to_str() {
+                    response
+                        .headers_mut()
+                        .append(name.as_str().to_owned(), value.to_owned());
+                }
+            }
+            Ok(response)
+        })
+    }
+}
