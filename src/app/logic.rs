@@ -178,7 +178,7 @@ impl App {
         }
         let lang: Lang = self.settings.lang;
         if self.words.lang() != lang {
-            self.words = Words::new(lang);
+            self.words = Words::of(lang);
         }
         self.zone = Zone::parse(&self.settings.zone).unwrap_or_default();
         self.second_zone = self

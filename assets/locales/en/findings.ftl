@@ -42,7 +42,7 @@ findings-original-hide = Hide the original text
 # headlines
 findings-head-beside = Nothing that was read lies in the window: the inputs run from { $start } to { $end }
 findings-head-cause = Most likely cause: { $title }
-findings-head-part = Most likely cause of a part ({ $share } %) of what was found: { $title }
+findings-head-part = Most likely cause of a part ({ $share }) of what was found: { $title }
 findings-head-not-enough = Nothing explains enough: no cause below is better than a possibility
 findings-head-no-cause = Nothing explains enough: { $n } findings and no known cause that fits
 findings-head-no-cause-one = Nothing explains enough: 1 finding and no known cause that fits

@@ -42,7 +42,7 @@ findings-original-hide = 원문 숨기기
 # headlines
 findings-head-beside = 읽은 데이터가 분석 구간에 없습니다: 입력은 { $start }부터 { $end }까지입니다
 findings-head-cause = 가장 유력한 원인: { $title }
-findings-head-part = 발견 사항 일부({ $share } %)의 가장 유력한 원인: { $title }
+findings-head-part = 발견 사항 일부({ $share })의 가장 유력한 원인: { $title }
 findings-head-not-enough = 충분히 설명하는 원인이 없습니다: 아래 원인은 모두 가능성일 뿐입니다
 findings-head-no-cause = 충분히 설명하는 원인이 없습니다: 발견 사항 { $n }개에 맞는 알려진 원인이 없습니다
 findings-head-no-cause-one = 충분히 설명하는 원인이 없습니다: 발견 사항 1개에 맞는 알려진 원인이 없습니다
@@ -519,8 +519,8 @@ findings-say-quote-connect = { $addr } 연결 { $t }, { $what }
 findings-say-quote-no-connect = { $addr } { $t } 뒤에도 연결 안 됨, { $what }
 findings-say-quote-span = { $service }: 연결 { $t }
 findings-say-quote-summary = 요약: 연결 { $t }
-findings-say-quote-call-connect = 호출 { $n } − 피호출자 { $n2 } = 차이 { $n3 } ms, 연결 { $t }
-findings-say-quote-call = 호출 { $n } − 피호출자 { $n2 } = 차이 { $n3 } ms
+findings-say-quote-call-connect = 호출 { $n } − 피호출자 { $n2 } = 차이 { $n3 }ms, 연결 { $t }
+findings-say-quote-call = 호출 { $n } − 피호출자 { $n2 } = 차이 { $n3 }ms
 findings-say-quote-slow = { $what } { $t } 소요
 findings-say-quote-holder = 추정 보유자: { $what }
 findings-say-quote-dump = { $t } 덤프의 고루틴 { $n }개

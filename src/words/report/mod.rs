@@ -1,6 +1,6 @@
-//! What the engine says, in the language of the window.
+//! What the engine says, in the language of people.
 //!
-//! The report is written in English and stays so, whatever the window's language. Here the titles and details of findings are
+//! The report is written in English and stays so, whatever the language of window and export. Here the titles and details of findings are
 //! made anew from kind, values, cause and entities, and the fixed phrases of hypotheses, checks and reasons are recognised by
 //! the English messages `findings-say-…` and put into words by their twins. What nothing knows stays English; whoever shows it
 //! keeps the original within reach. To add a phrase: one message `findings-say-NAME` in both languages; its English text is the
@@ -8,7 +8,7 @@
 
 mod details;
 mod josa;
-mod phrases;
+pub(in crate::words) mod phrases;
 mod titles;
 
 use std::collections::BTreeMap;
@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::hypothesis::{Hypothesis, Role};
 use crate::model::report::Report;
-use crate::session::settings::Lang;
-use crate::ui::words::{Arg, Words};
+use crate::words::Lang;
+use crate::words::{Arg, Words};
 
 pub use self::details::{finding_detail, value, value_name};
 
