@@ -12,6 +12,7 @@ mod compliance;
 mod fixtures;
 mod floors;
 mod hostile;
+mod korean;
 mod prom_cases;
 mod support;
 #[cfg(feature = "gui")]

@@ -84,9 +84,10 @@ impl Notes {
         let room = ui.available_width() - 2.0 * theme::GAP - 10.0;
         let columns = ((room / letter.max(1.0)) as usize).clamp(20, 160);
         let notes = self.seen.clone();
+        let lang = frame.words.lang();
         let answer = self
             .preview
-            .want(frame.pool, &(which, form, columns), move |_| {
+            .want(frame.pool, &(which, form, columns, lang), move |_| {
                 let exporter = export::by_id(form).ok_or("no such form")?;
                 let material = Material {
                     report: &report,
@@ -95,6 +96,7 @@ impl Notes {
                 };
                 let options = Options {
                     width: columns,
+                    lang,
                     ..Options::default()
                 };
                 let bytes = exporter.write(&material, &options);
@@ -153,7 +155,7 @@ fn lines(ui: &mut Ui, preview: &Preview, is_ready: bool, frame: &Frame<'_>) {
             let inner = height - 2.0 * theme::GAP - 2.0;
             if !preview.is_text {
                 let text = if is_ready {
-                    let size = crate::base::units::bytes(preview.bytes as f64);
+                    let size = frame.words.units().bytes(preview.bytes as f64);
                     frame
                         .words
                         .with("notes-binary", &[("size", (&size).into())])
