@@ -1,9 +1,9 @@
 //! The report for a terminal, to be read in one minute.
 
-use crate::base::text::shorten;
+use crate::base::text::{columns, shorten};
 use crate::base::time::Timestamp;
 use crate::correlate::ENOUGH;
-use crate::export::view::{View, columns, plain, when, wrap};
+use crate::export::view::{View, plain, when, wrap};
 use crate::export::{ExportError, Exporter, Material, Options};
 use crate::model::finding::{Finding, Severity};
 use crate::model::hypothesis::Hypothesis;

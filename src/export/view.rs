@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::base::reporter::Warning;
-use crate::base::text::grouped;
+use crate::base::text::{columns, grouped};
 use crate::base::time::Timestamp;
 use crate::export::headline::{Headline, headline_with};
 use crate::export::{Material, Options};
@@ -493,23 +493,6 @@ pub(super) fn plain(text: &str) -> String {
             if c.is_control() || turns { ' ' } else { c }
         })
         .collect()
-}
-
-/// Columns that a text takes on a terminal: Hangul and what is as wide takes two (UAX #11, W and F).
-pub(super) fn columns(text: &str) -> usize {
-    text.chars()
-        .map(|c| match c {
-            '\u{1100}'..='\u{115f}'
-            | '\u{2e80}'..='\u{a4cf}'
-            | '\u{ac00}'..='\u{d7a3}'
-            | '\u{f900}'..='\u{faff}'
-            | '\u{fe30}'..='\u{fe6f}'
-            | '\u{ff00}'..='\u{ff60}'
-            | '\u{ffe0}'..='\u{ffe6}'
-            | '\u{1f300}'..='\u{1faff}' => 2,
-            _ => 1,
-        })
-        .sum()
 }
 
 /// Breaks text into lines of at most `width` columns, the first after `first`, the others after `rest`. A word that

@@ -182,6 +182,15 @@ impl Words {
         &self.units
     }
 
+    /// A text of names and numbers with the units of the language: `p99 1.03 s` is `p99 1.03초`. For what was written before
+    /// anybody knew the language.
+    pub fn amounts(&self, text: &str) -> String {
+        match self.lang {
+            Lang::En => text.to_owned(),
+            Lang::Ko => report::amounts(&self.units, text),
+        }
+    }
+
     /// Words in a row, the last two joined by `and`.
     pub fn list(&self, items: &[String]) -> String {
         match items {

@@ -246,7 +246,7 @@ impl DotLane {
             } else {
                 "lane-rung-syn"
             };
-            let time = units::ms(f64::from(*rung));
+            let time = canvas.words.units().ms(f64::from(*rung));
             let text = canvas.words.with(key, &[("time", (&time).into())]);
             let ink = canvas.tokens.text_dim;
             let galley = canvas.painter.layout_no_wrap(text, font.clone(), ink);

@@ -130,7 +130,13 @@ impl Timeline {
             .unwrap_or_else(|| lanes::by_id(&spec.kind).is_some_and(|kind| kind.is_log(spec)));
         let values = drawn
             .values(stage.drawn)
-            .and_then(|axis| values::values(&axis, is_log, rect.height()));
+            .and_then(|axis| values::values(&axis, is_log, rect.height()))
+            .map(|mut values| {
+                for (_, label) in &mut values.ticks {
+                    *label = frame.words.amounts(label);
+                }
+                values
+            });
         let canvas = Canvas {
             painter,
             rect,

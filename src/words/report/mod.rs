@@ -6,6 +6,7 @@
 //! keeps the original within reach. To add a phrase: one message `findings-say-NAME` in both languages; its English text is the
 //! pattern.
 
+mod amounts;
 mod details;
 mod josa;
 pub(in crate::words) mod phrases;
@@ -19,6 +20,7 @@ use crate::model::report::Report;
 use crate::words::Lang;
 use crate::words::{Arg, Words};
 
+pub(in crate::words) use self::amounts::amounts;
 pub use self::details::{finding_detail, value, value_name};
 
 /// The words of one report in one language. Making them takes a while: for a worker.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use crate::base::units;
 use crate::words::Lang;
 use crate::words::Words;
+use crate::words::report::amounts::quantity;
 use crate::words::report::details::short;
 use crate::words::report::filled;
 
@@ -227,44 +227,6 @@ impl Sayer<'_> {
             }
         })
     }
-}
-
-/// Numbers with units, as the report writes them, with the units of another language: `4 min 10 s`, `88.0 %`.
-fn quantity(units: &units::Names, text: &str) -> Option<String> {
-    let mut parts = Vec::new();
-    let mut rest = text.split(' ');
-    while let Some(number) = rest.next() {
-        let digits = number.strip_prefix(['-', '+', '~', '±', '≥', '≤']);
-        let digits = digits.unwrap_or(number);
-        let is_number = digits.starts_with(|c: char| c.is_ascii_digit())
-            && digits
-                .chars()
-                .all(|c| c.is_ascii_digit() || matches!(c, '.' | ','));
-        if !is_number {
-            return None;
-        }
-        let mut number = number;
-        let unit = match rest.next()? {
-            "ns" => units.ns.as_ref(),
-            "µs" => units.us.as_ref(),
-            "ms" => units.ms.as_ref(),
-            "s" => units.s.as_ref(),
-            "min" => units.min.as_ref(),
-            "h" => units.h.as_ref(),
-            "d" => units.d.as_ref(),
-            "%" => {
-                number = number.strip_suffix(".0").unwrap_or(number);
-                units.percent.as_ref()
-            }
-            size @ ("B" | "KiB" | "MiB" | "GiB" | "TiB" | "PiB") => {
-                parts.push(format!("{number}{}{size}", units.gap));
-                continue;
-            }
-            _ => return None,
-        };
-        parts.push(format!("{number}{unit}"));
-    }
-    (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 #[cfg(test)]

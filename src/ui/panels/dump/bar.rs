@@ -76,7 +76,7 @@ fn one(frame: &Frame<'_>, incident: &Incident, profile: &Profile) -> String {
             ),
             (
                 "total",
-                (&format::value(profile.total, &profile.unit)).into(),
+                (&format::value(frame.words, profile.total, &profile.unit)).into(),
             ),
             (
                 "process",
@@ -88,12 +88,12 @@ fn one(frame: &Frame<'_>, incident: &Incident, profile: &Profile) -> String {
 
 fn two(frame: &Frame<'_>, incident: &Incident, a: &Profile, b: &Profile) -> String {
     let time = |p: &Profile| format::taken(frame.words, frame.zone, p);
-    let total = |p: &Profile| format::value(p.total, &p.unit);
+    let total = |p: &Profile| format::value(frame.words, p.total, &p.unit);
     let snapshot = incident.snapshot();
     let ratio = if a.total > 0.0 {
         format!("×{}", units::number(units::round_to(b.total / a.total, 2)))
     } else {
-        format::change(b.total - a.total, &a.unit)
+        format::change(frame.words, b.total - a.total, &a.unit)
     };
     frame.words.with(
         "dump-title-two",

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use egui::{Align, Button, EventFilter, Key, Layout, Modifiers, Pos2, RichText, Sense, Ui, Vec2};
 
-use crate::base::units;
 use crate::export;
 use crate::session::folder::Item;
 use crate::ui::frame::Frame;
@@ -334,7 +333,7 @@ fn row(
     }
     let size = item
         .bytes
-        .map(|b| units::bytes(b as f64))
+        .map(|b| frame.words.units().bytes(b as f64))
         .unwrap_or_default();
     let right = rect.right() - theme::PAD;
     let size = ui.painter().layout_no_wrap(
