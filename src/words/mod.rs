@@ -354,6 +354,52 @@ mod tests {
         assert!(used > 0);
     }
 
+    /// Every message must be named by the code, whole or by what its key begins with (`findings-kind-`, where the code puts the
+    /// rest behind).
+    #[test]
+    fn every_message_is_used() {
+        let mut files = Vec::new();
+        collect(std::path::Path::new("src"), &mut files);
+        let text = regex::Regex::new(r#""([a-z][a-z0-9_-]*)(\{[^"]*)?""#).unwrap();
+        let (mut whole, mut begins) = (BTreeSet::new(), BTreeSet::new());
+        for file in files {
+            let code = crate::base::fs::read(&file).unwrap();
+            let code = String::from_utf8_lossy(&code);
+            for found in text.captures_iter(&code) {
+                match found.get(2) {
+                    None => whole.insert(found[1].to_owned()),
+                    Some(_) => begins.insert(found[1].to_owned()),
+                };
+            }
+        }
+        // Made from two parts that the code holds apart: `findings-` and an area, a key and `-one`.
+        begins.extend(
+            [
+                "findings-say-",
+                "warn-say-",
+                "findings-title-",
+                "findings-detail-",
+            ]
+            .map(str::to_owned),
+        );
+        let areas: Vec<String> = whole.iter().map(|w| format!("findings-{w}-")).collect();
+        let is_used = |id: &str| {
+            let base = id.strip_suffix("-one").unwrap_or(id);
+            whole.contains(id)
+                || whole.contains(base)
+                || begins
+                    .iter()
+                    .any(|b| b.ends_with('-') && b != "findings-" && id.starts_with(b))
+                || areas.iter().any(|a| id.starts_with(a.as_str()))
+        };
+        let unused: Vec<&str> = FILES
+            .iter()
+            .flat_map(|(_, en, _)| ids_of(en))
+            .filter(|id| !is_used(id))
+            .collect();
+        assert!(unused.is_empty(), "{unused:#?}");
+    }
+
     fn collect(folder: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

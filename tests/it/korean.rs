@@ -18,7 +18,7 @@ fn document(path: PathBuf) -> Document {
     )
 }
 
-fn sample(name: &str) -> Document {
+pub(crate) fn sample(name: &str) -> Document {
     document(
         Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("fixtures")
@@ -58,6 +58,8 @@ pub(crate) fn english(text: &str, quoted: &[&str]) -> Vec<String> {
         r"`[^`\n]*`",
         r"“[^”]*”",
         r"&lt;[^&]*&gt;",
+        // Labels of a series, as titles write them.
+        r"\((?:[a-z_]+ [^ ,()]+(?:, )?)+\)",
     ] {
         text = Regex::new(aside)
             .unwrap()
@@ -72,7 +74,7 @@ pub(crate) fn english(text: &str, quoted: &[&str]) -> Vec<String> {
 }
 
 /// What inputs say in words of their own: titles and texts of events.
-fn of_inputs(document: &Document) -> Vec<String> {
+pub(crate) fn of_inputs(document: &Document) -> Vec<String> {
     let events = &document.snapshot.events;
     let mut all: Vec<String> = events
         .iter()
@@ -118,10 +120,9 @@ fn what_programs_read_is_the_same_in_every_language() {
     );
 }
 
-#[test]
-fn a_broken_folder_is_told_in_korean() {
-    let folder = tempfile::tempdir().unwrap();
-    let put = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+/// Files of which each is broken in its own way.
+pub(crate) fn break_into(folder: &Path) {
+    let put = |name: &str, bytes: &[u8]| std::fs::write(folder.join(name), bytes).unwrap();
     put("cut.json", br#"{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"__name__":"up"},"values":[[1796045759,"1"],[179"#);
     put("empty.txt", b"");
     put("page.html", b"<!doctype html><html><body>502</body></html>");
@@ -131,7 +132,16 @@ fn a_broken_folder_is_told_in_korean() {
         "error.json",
         br#"{"status":"error","errorType":"timeout","error":"query timed out in expression evaluation"}"#,
     );
-    put("notes.csv", b"time,title\nsoon,deploy of the gateway\n2026-11-30T14:27:48Z,rollback\n");
+    put(
+        "notes.csv",
+        b"time,title\nsoon,deploy of the gateway\n2026-11-30T14:27:48Z,rollback\n",
+    );
+}
+
+#[test]
+fn a_broken_folder_is_told_in_korean() {
+    let folder = tempfile::tempdir().unwrap();
+    break_into(folder.path());
     let document = document(folder.path().to_owned());
     let inputs = &document.report(None).inputs;
     assert!(

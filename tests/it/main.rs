@@ -22,6 +22,8 @@ mod ui_dump;
 #[cfg(feature = "gui")]
 mod ui_findings;
 #[cfg(feature = "gui")]
+mod ui_korean;
+#[cfg(feature = "gui")]
 mod ui_lanes;
 #[cfg(feature = "gui")]
 mod ui_load;

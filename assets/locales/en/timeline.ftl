@@ -65,4 +65,3 @@ timeline-edge-inverted = The window would end before it begins
 timeline-nothing-to-zoom = Measure a range or pick a finding first
 timeline-reads-range = From { $from } to { $to }
 timeline-reads-nothing = nothing here
-timeline-help = Drag on a lane draws a box; click sets the cursor. Ctrl+wheel zooms around the pointer, also a plain wheel over the axis; Shift+wheel pans; dragging the axis or with the middle button pans; Shift+drag measures.

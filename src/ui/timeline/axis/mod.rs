@@ -337,7 +337,7 @@ fn since(
             .into_iter()
             .flat_map(|t| {
                 let offset = t.nanos_since(zero);
-                let on_grid = offset - offset.rem_euclid(*step);
+                let on_grid = offset.saturating_sub(offset.rem_euclid(*step));
                 [
                     on_grid,
                     on_grid.saturating_sub(*step),
@@ -355,7 +355,7 @@ fn since(
         .or_else(|| steps.last())
         .unwrap_or(DAY);
     let first = shown.start.nanos_since(zero);
-    let mut offset = first - first.rem_euclid(step);
+    let mut offset = first.saturating_sub(first.rem_euclid(step));
     let mut found = Vec::new();
     while found.len() < MOST {
         let t = zero.plus_nanos(offset);
@@ -420,7 +420,7 @@ pub fn instant_text(t: Timestamp, clock: Clock<'_>, nanos_per_point: f64) -> Str
                 _ => 1,
             };
             let offset = t.nanos_since(zero);
-            offset_text(offset - offset.rem_euclid(unit), units)
+            offset_text(offset.saturating_sub(offset.rem_euclid(unit)), units)
         }
     }
 }

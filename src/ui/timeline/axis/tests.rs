@@ -139,7 +139,7 @@ fn relative_times_read_as_people_say_them() {
     assert_eq!(length_near(0, 1e9, &ENGLISH), "0 s");
     let zero = at("2026-11-30T14:29:10Z");
     let shown = TimeRange::new(zero.plus_nanos(-MIN), zero.plus_nanos(2 * MIN));
-    let found: Vec<String> = ticks(shown, Clock::Since(zero, &ENGLISH), 480.0, LETTER)
+    let found: Vec<String> = ticks(shown, Clock::Since(zero, &ENGLISH), 720.0, LETTER)
         .into_iter()
         .map(|t| t.label)
         .collect();
