@@ -83,7 +83,13 @@ impl<'a> View<'a> {
 
     /// The title of a change near a hypothesis.
     pub(super) fn change_title(&self, title: &str) -> String {
-        self.told.sentence(self.words, title)
+        // A change is called one by the heading already.
+        let said = self.told.sentence(self.words, title);
+        if said.ends_with(title) {
+            title.to_owned()
+        } else {
+            said
+        }
     }
 
     /// What could not be decided, each with its name.

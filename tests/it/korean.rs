@@ -47,7 +47,12 @@ fn export(document: &Document, form: &str, lang: Lang) -> String {
 
 /// Runs of four English words and more, outside code, quotes, style and the words of the inputs themselves.
 pub(crate) fn english(text: &str, quoted: &[&str]) -> Vec<String> {
-    let mut text = text.to_owned();
+    // As Markdown and HTML escape it.
+    let mut text = text
+        .replace('\\', "")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&amp;", "&");
     for words in quoted {
         text = text.replace(words, "…");
     }
@@ -58,6 +63,7 @@ pub(crate) fn english(text: &str, quoted: &[&str]) -> Vec<String> {
         r"`[^`\n]*`",
         r"“[^”]*”",
         r"&lt;[^&]*&gt;",
+        r"--[a-z-]+",
         // Labels of a series, as titles write them.
         r"\((?:[a-z_]+ [^ ,()]+(?:, )?)+\)",
     ] {

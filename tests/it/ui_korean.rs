@@ -38,7 +38,7 @@ fn said(path: PathBuf, drawer: Option<Drawer>, select: Option<&str>) -> Vec<Stri
         let warned: Vec<String> = window
             .query_all_by_role(Role::Button)
             .filter_map(|n| n.accesskit_node().label())
-            .filter(|label| label.contains("손실") || label.contains("확인"))
+            .filter(|label| label.contains("유실") || label.contains("참고 사항"))
             .collect();
         for label in warned {
             if let Some(node) = window.query_all_by_label(&label).next() {

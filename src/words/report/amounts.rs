@@ -32,7 +32,8 @@ pub(super) fn quantity(units: &Names, text: &str) -> Option<String> {
         if !is_number(number) {
             return None;
         }
-        let number = match number.strip_suffix(".0") {
+        let whole = number.strip_suffix(".00").or(number.strip_suffix(".0"));
+        let number = match whole {
             Some(whole) if unit == units.percent => whole,
             _ => number,
         };
@@ -98,6 +99,7 @@ mod tests {
             assert_eq!(amounts(units, text), wanted);
         }
         assert_eq!(quantity(units, "88.0 %").as_deref(), Some("88%"));
+        assert_eq!(quantity(units, "0.00 %").as_deref(), Some("0%"));
         assert_eq!(quantity(units, "5 of 3"), None);
     }
 }

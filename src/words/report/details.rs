@@ -159,7 +159,7 @@ pub fn value(words: &Words, finding: &Finding, name: &str) -> String {
             .filter(|(_, count)| count.as_f64().is_some_and(|c| c > 0.0))
             .map(|(rung, count)| {
                 let count = units::number(count.as_f64().unwrap_or(0.0));
-                format!("{rung}: {count}")
+                format!("{}: {count}", rung_name(words, rung))
             })
             .collect::<Vec<_>>()
             .join(", "),
@@ -214,6 +214,15 @@ fn text_value(words: &Words, name: &str, text: &str) -> String {
         return short(text).to_owned();
     }
     text.to_owned()
+}
+
+/// A rung of a ladder of timers, `3s`, in the words of the language.
+fn rung_name(words: &Words, rung: &str) -> String {
+    let secs = rung.strip_suffix('s').and_then(|n| n.parse().ok());
+    match (secs, words.lang()) {
+        (Some(secs), Lang::Ko) => words.units().secs(secs),
+        _ => rung.to_owned(),
+    }
 }
 
 /// A function without the folders of its package.
