@@ -11,7 +11,7 @@ use crate::session::analysis::Document;
 use crate::session::notes::Notes;
 use crate::ui::panels::start::files::{Asked, Purpose};
 use crate::ui::request::Export;
-use crate::words::Lang;
+use crate::words::{Lang, warnings};
 
 /// What became of the writing.
 #[derive(Debug)]
@@ -82,6 +82,7 @@ impl App {
             }
             Some(Outcome::Exists(wish)) => self.panels.files.ask(Asked::Replace(wish)),
             Some(Outcome::Failed(why)) => {
+                let why = warnings::why(self.words, &why);
                 let text = self
                     .words
                     .with("notes-export-failed", &[("why", (&why).into())]);

@@ -37,6 +37,20 @@ pub fn sentence(words: &Words, of: &str, text: &str) -> String {
     })
 }
 
+/// Why something failed, as a part of a sentence: an error of the system or of this program. What nothing knows is quoted.
+pub fn why(words: &Words, text: &str) -> String {
+    if words.lang() == Lang::En {
+        return text.to_owned();
+    }
+    quoted_within(words, Set::Warnings, text).unwrap_or_else(|| {
+        if text.contains(' ') {
+            format!("“{text}”")
+        } else {
+            text.to_owned()
+        }
+    })
+}
+
 /// A place in an input: `line 12`, 12행. Paths such as `$.data` stay as they are.
 pub fn place(words: &Words, place: &str) -> String {
     if words.lang() == Lang::En {

@@ -106,3 +106,19 @@ fn a_broken_folder_is_listed_in_korean() {
         }
     }
 }
+
+#[test]
+fn a_folder_of_nothing_useful_is_refused_in_korean() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("empty.txt"), b"").unwrap();
+    std::fs::write(folder.path().join("page.html"), b"<!doctype html><p>502").unwrap();
+    std::fs::write(folder.path().join("bad.zip"), b"PK\x03\x04 nothing").unwrap();
+    let all = said(folder.path().to_owned(), None, None);
+    for text in &all {
+        assert_eq!(english(text, &[]), Vec::<String>::new(), "{text}");
+    }
+    assert!(
+        all.iter().any(|t| t.contains("내용이 없습니다")),
+        "{all:#?}"
+    );
+}

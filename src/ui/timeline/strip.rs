@@ -367,7 +367,10 @@ fn failed(
     let words = if why == UNKNOWN_KIND {
         frame.words.text("timeline-unknown-kind").to_owned()
     } else {
-        frame.words.with("timeline-failed", &[("why", why.into())])
+        let why = crate::words::warnings::why(frame.words, why);
+        frame
+            .words
+            .with("timeline-failed", &[("why", (&why).into())])
     };
     let galley = text::line(
         painter,

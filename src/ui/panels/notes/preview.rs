@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use egui::{Align, Layout, RichText, Ui};
 
+use crate::base::text;
 use crate::engine::memo::Answer;
 use crate::export::{self, Material, Options};
 use crate::ui::commands::CommandId;
@@ -28,22 +29,18 @@ pub(super) struct Preview {
 
 impl Preview {
     fn of(bytes: &[u8], columns: usize) -> Self {
-        let Ok(text) = std::str::from_utf8(bytes) else {
+        let Ok(whole) = std::str::from_utf8(bytes) else {
             return Self {
                 bytes: bytes.len(),
                 ..Self::default()
             };
         };
         let mut lines = Vec::new();
-        for line in text.lines().take(LINES) {
-            fold(
-                &crate::base::text::shorten(line, LETTERS),
-                columns,
-                &mut lines,
-            );
+        for line in whole.lines().take(LINES) {
+            fold(&text::shorten(line, LETTERS), columns, &mut lines);
         }
         Self {
-            left_out: text.lines().count().saturating_sub(LINES),
+            left_out: whole.lines().count().saturating_sub(LINES),
             lines,
             bytes: bytes.len(),
             is_text: true,
@@ -51,22 +48,28 @@ impl Preview {
     }
 }
 
-/// Breaks a line where it leaves the panel, at a space if there is one in its second half.
+/// Breaks a line where it leaves the panel, at a space if there is one in its second half. Hangul is two columns wide.
 fn fold(line: &str, columns: usize, out: &mut Vec<String>) {
-    let mut rest: Vec<char> = line.chars().collect();
-    loop {
-        if rest.len() <= columns {
-            out.push(rest.into_iter().collect());
-            return;
-        }
-        let space = rest.iter().take(columns).rposition(|c| *c == ' ');
-        let at = space
-            .filter(|at| *at > columns / 2)
-            .map_or(columns, |at| at + 1);
-        let tail = rest.split_off(at);
-        out.push(rest.into_iter().collect());
+    let mut rest = line;
+    while text::columns(rest) > columns {
+        let mut used = 0;
+        let fits = rest
+            .char_indices()
+            .find(|(_, c)| {
+                used += text::columns(c.encode_utf8(&mut [0; 4]));
+                used > columns
+            })
+            .map_or(rest.len(), |(at, _)| at);
+        // A letter that is wider than the panel still goes on.
+        let least = rest.chars().next().map_or(1, char::len_utf8);
+        let fits = fits.max(least);
+        let space = rest.get(..fits).and_then(|head| head.rfind(' '));
+        let at = space.filter(|at| *at > fits / 2).map_or(fits, |at| at + 1);
+        let (head, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        out.push(head.to_owned());
         rest = tail;
     }
+    out.push(rest.to_owned());
 }
 
 impl Notes {
@@ -200,6 +203,9 @@ mod tests {
         fold("", 8, &mut out);
         fold("0123456789", 8, &mut out);
         assert_eq!(out, ["aaa bbb ", "ccc", "", "01234567", "89"]);
+        out.clear();
+        fold("가나다라마 바", 8, &mut out);
+        assert_eq!(out, ["가나다라", "마 바"]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::ui::panels::start::files::{Asked, Purpose, Sheet, Shown, list_height}
 use crate::ui::request::Request;
 use crate::ui::theme;
 use crate::ui::widgets::text::{paint_cut, primary};
+use crate::words::warnings;
 
 /// Width of the dialog, in points.
 const WIDTH: f32 = 680.0;
@@ -164,13 +165,17 @@ fn list(ui: &mut Ui, sheet: &mut Sheet, shown: &Shown, frame: &mut Frame<'_>) {
         egui::Stroke::new(1.0, border),
         egui::StrokeKind::Outside,
     );
+    let failed;
     let items = match shown {
         Shown::Items(items, _) if !items.is_empty() => items,
         other => {
             let (text, colour) = match other {
                 Shown::Items(..) => (frame.words.text("files-empty"), tokens.text_dim),
                 Shown::Wait => (frame.words.text("files-wait"), tokens.text_dim),
-                Shown::Failed(why) => (why.as_str(), tokens.error),
+                Shown::Failed(why) => {
+                    failed = warnings::why(frame.words, why);
+                    (failed.as_str(), tokens.error)
+                }
             };
             let area = outer.shrink(theme::PAD);
             // A child of its own: `put` would move what follows up into the frame.
