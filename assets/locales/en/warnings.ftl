@@ -315,3 +315,6 @@ warn-say-os-full = No space left on device (os error 28)
 warn-say-os-read-only = Read-only file system (os error 30)
 warn-say-thread = cannot start the thread { $name }: { $error }
 warn-say-threads = cannot start { $n } worker threads: { $error }
+warn-say-no-file = no file in it that could be read (hidden files are left out); choose the folder that holds the recordings
+warn-say-read-nothing = read as { $format }, and nothing is in it; ask for a longer time, or check the query
+warn-say-more-inputs = { $n } more inputs that could not be used: `tailscope inspect PATH` lists them all

@@ -314,3 +314,6 @@ warn-say-os-full = 디스크에 남은 공간이 없습니다(os error 28)
 warn-say-os-read-only = 읽기 전용 파일 시스템입니다(os error 30)
 warn-say-thread = { $name } 스레드를 시작할 수 없습니다: { $error }
 warn-say-threads = 작업 스레드 { $n }개를 시작할 수 없습니다: { $error }
+warn-say-no-file = 읽을 수 있는 파일이 없습니다(숨김 파일 제외). 기록이 들어 있는 폴더를 고르십시오
+warn-say-read-nothing = { $format }(으)로 읽었으나 내용이 없습니다. 더 긴 시간을 요청하거나 쿼리를 확인하십시오
+warn-say-more-inputs = 사용할 수 없는 입력이 { $n }개 더 있습니다. `tailscope inspect PATH`로 모두 볼 수 있습니다

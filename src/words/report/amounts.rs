@@ -32,7 +32,9 @@ pub(super) fn quantity(units: &Names, text: &str) -> Option<String> {
         if !is_number(number) {
             return None;
         }
-        let whole = number.strip_suffix(".00").or(number.strip_suffix(".0"));
+        let whole = number
+            .strip_suffix(".00")
+            .or_else(|| number.strip_suffix(".0"));
         let number = match whole {
             Some(whole) if unit == units.percent => whole,
             _ => number,
