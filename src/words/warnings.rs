@@ -7,10 +7,11 @@ use crate::base::reporter::Warning;
 use crate::words::report::phrases::{Set, quoted_within};
 use crate::words::{Lang, Words};
 
-/// What a code is called: `truncated` is `truncated`, or 중간에서 끊김. A code without a word is itself.
+/// What a code is called: 중간에서 끊김 for `truncated`. In English it is itself, as the report and the documents have it; so is
+/// one without a word.
 pub fn code<'a>(words: &'a Words, code: &'a str) -> std::borrow::Cow<'a, str> {
     let key = format!("warn-code-{code}");
-    if words.has(&key) {
+    if words.lang() != Lang::En && words.has(&key) {
         words.text(&key).to_owned().into()
     } else {
         code.into()

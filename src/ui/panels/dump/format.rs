@@ -24,7 +24,7 @@ pub(super) fn change(words: &Words, by: f64, unit: &str) -> String {
 
 /// A change of a share, in percentage points.
 pub(super) fn points(words: &Words, by: f64) -> String {
-    let percent = words.units().share(by.abs());
+    let percent = words.units().share_near(by.abs());
     let number = percent.trim_end_matches(words.units().percent.as_ref());
     sign(by, &words.with("dump-points", &[("n", number.into())]))
 }
