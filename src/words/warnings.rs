@@ -59,3 +59,78 @@ pub fn place(words: &Words, place: &str) -> String {
     }
     quoted_within(words, Set::Places, place).unwrap_or_else(|| place.to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.to_string_lossy().into_owned();
+            if path.is_dir() && !name.ends_with("tests") {
+                sources(&path, found);
+            } else if name.ends_with(".rs") && !name.contains("test") {
+                found.push(path);
+            }
+        }
+    }
+
+    #[test]
+    fn every_code_of_a_reader_has_its_word() {
+        let call = regex::Regex::new(
+            r#"(?:\.(?:lost|note)|Problem::(?:lost|note)|FormatError::new)\(\s*"([a-z_0-9]+)""#,
+        )
+        .unwrap();
+        let words = Words::of(Lang::Ko);
+        let mut files = Vec::new();
+        sources(Path::new("src"), &mut files);
+        let mut seen = 0;
+        for file in files {
+            let bytes = crate::base::fs::read(&file).unwrap();
+            let whole = String::from_utf8_lossy(&bytes);
+            let shipped = whole.split("#[cfg(test)]").next().unwrap_or_default();
+            for found in call.captures_iter(shipped) {
+                seen += 1;
+                let key = format!("warn-code-{}", &found[1]);
+                assert!(words.has(&key), "{}: no message {key}", file.display());
+            }
+        }
+        assert!(seen > 60, "{seen}");
+    }
+
+    #[test]
+    fn sentences_are_told_and_what_nothing_knows_is_quoted() {
+        let words = Words::of(Lang::Ko);
+        assert_eq!(
+            sentence(
+                words,
+                "limit_size",
+                "larger than 1 GiB: not read; cut it into parts"
+            ),
+            "1GiB보다 커서 읽지 않았습니다. 나누어 여십시오"
+        );
+        assert_eq!(
+            sentence(
+                words,
+                "bad_archive",
+                "not a tar archive: numeric field was odd"
+            ),
+            "tar 아카이브가 아닙니다: “numeric field was odd”"
+        );
+        assert_eq!(
+            sentence(words, "truncated", "it ended before its time"),
+            "중간에서 끊김: “it ended before its time”"
+        );
+        assert_eq!(place(words, "line 12"), "12행");
+        assert_eq!(place(words, "$.data"), "$.data");
+        assert_eq!(
+            why(words, "Permission denied (os error 13)"),
+            "권한이 없습니다(os error 13)"
+        );
+        let english = Words::of(Lang::En);
+        assert_eq!(sentence(english, "truncated", "cut"), "cut");
+    }
+}
