@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-/// A password, token or key. `Debug` shows three stars; there is no `Display` and no `Serialize`, so that a secret cannot
+/// A password, token or key.
+///
+/// `Debug` shows three stars; there is no `Display` and no `Serialize`, so that a secret cannot
 /// slip into a log, a report or a bundle. Its memory is overwritten when it is dropped.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Secret(String);

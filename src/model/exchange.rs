@@ -97,7 +97,9 @@ impl Question {
             name.push_str(body);
         }
         if self.again > 0 {
-            name.push_str(&format!(" (asked {} times before)", self.again));
+            name.push_str(" (asked ");
+            name.push_str(&self.again.to_string());
+            name.push_str(" times before)");
         }
         name
     }

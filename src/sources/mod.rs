@@ -5,6 +5,9 @@
 //! of `formats` like any file; a machine reads of them only what it needs to know what to ask next. So tests need neither a
 //! network nor async, and a replay feeds the same answers again.
 
+pub mod config;
+pub mod prometheus;
+mod queue;
 pub mod request;
 pub mod settings;
 
@@ -24,6 +27,8 @@ pub trait Kind: Sync {
     fn title(&self) -> &'static str;
     /// Every setting of its own, as commented TOML: help, docs and the published schema's examples.
     fn example(&self) -> &'static str;
+    /// The JSON Schema of those settings, for `tailscope schema sources`.
+    fn own_schema(&self) -> schemars::Schema;
     /// Checks the settings and plans what to pull of `window`. Asks nothing yet.
     fn plan(
         &self,
@@ -39,7 +44,7 @@ pub trait Kind: Sync {
 }
 
 /// Every kind, in documentation order.
-pub const ALL: &[&dyn Kind] = &[];
+pub const ALL: &[&dyn Kind] = &[&prometheus::Prometheus];
 
 /// The kind of that name.
 pub fn by_id(id: &str) -> Option<&'static dyn Kind> {
@@ -72,7 +77,7 @@ pub trait Checkup: Pull {
 pub struct Ticket(pub u32);
 
 /// What a machine wants.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Send this.
     Fetch(Ticket, Request),
@@ -153,4 +158,4 @@ impl Verdict {
 }
 
 /// How long a step may wait before it is sent, at most: what a source may ask for between two polls.
-pub const LONGEST_DELAY: Duration = Duration::from_secs(60);
+pub const LONGEST_DELAY: Duration = Duration::from_mins(1);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::model::exchange::Question;
 
 /// One HTTP request, relative to the source's base address and without credentials: the driver adds those.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// `GET` or `POST`. Only these read.
     pub method: Method,
@@ -66,7 +66,7 @@ pub enum Body {
     },
 }
 
-/// SigV4, for AWS.
+/// `SigV4`, for AWS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signing {
     /// Service name: `xray`, `aps`.
@@ -167,6 +167,29 @@ pub fn encode(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     encode_into(&mut text, value);
     text
+}
+
+/// Undoes [`encode`]; a `+` is a space, as in forms, and what is no escape stays.
+pub fn decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let escaped = (*first == b'%')
+            .then(|| std::str::from_utf8(after.get(..2)?).ok())
+            .flatten()
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match (escaped, *first) {
+            (Some(byte), _) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            (None, byte) => {
+                bytes.push(if byte == b'+' { b' ' } else { byte });
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn encode_into(text: &mut String, value: &str) {
@@ -284,6 +307,7 @@ mod tests {
             "query=up%7Bjob%3D%22a%20b%22%7D%5B5m%5D&time=1.5"
         );
         assert_eq!(encode("å/+"), "%C3%A5%2F%2B");
+        assert_eq!(decode("%C3%A5%2F%2B+%zz%"), "å/+ %zz%");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What `sources.toml` says of one source, as plain values. The reader of the file stands beside it.
+//! What `sources.toml` says of one source, as plain values. [`super::config`] reads the file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
