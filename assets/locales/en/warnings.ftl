@@ -318,3 +318,21 @@ warn-say-threads = cannot start { $n } worker threads: { $error }
 warn-say-no-file = no file in it that could be read (hidden files are left out); choose the folder that holds the recordings
 warn-say-read-nothing = read as { $format }, and nothing is in it; ask for a longer time, or check the query
 warn-say-more-inputs = { $n } more inputs that could not be used: `tailscope inspect PATH` lists them all
+
+# Recordings of live systems
+warn-code-answer_cut = answer cut short
+warn-code-bad_member = damaged member of an archive
+warn-code-fact_missing = fact not given
+warn-code-insecure = certificate not checked
+warn-code-limit_samples = too many samples
+warn-code-not_asked = pull without an end
+warn-code-partial_response = partial response
+warn-code-query_failed = query failed
+warn-code-refused = refused
+warn-code-samples_missing = samples missing
+warn-say-member = this member cannot be unpacked: { $error }
+warn-say-answer-cut = the answer broke off: { $why }; what came before was read, pull again for the rest
+warn-say-insecure = its certificate was not checked (insecure_skip_verify): whoever answered may not be who the address says
+warn-say-not-asked = nothing is known of how its pull ended
+warn-say-samples-missing = the samples of { $names } could not be had: { $why }; pull again for them
+warn-say-server-says = the server says of its answer: { $text }

@@ -317,3 +317,21 @@ warn-say-threads = 작업 스레드 { $n }개를 시작할 수 없습니다: { $
 warn-say-no-file = 읽을 수 있는 파일이 없습니다(숨김 파일 제외). 기록이 들어 있는 폴더를 고르십시오
 warn-say-read-nothing = { $format }(으)로 읽었으나 내용이 없습니다. 더 긴 시간을 요청하거나 쿼리를 확인하십시오
 warn-say-more-inputs = 사용할 수 없는 입력이 { $n }개 더 있습니다. `tailscope inspect PATH`로 모두 볼 수 있습니다
+
+# 라이브 시스템의 기록
+warn-code-answer_cut = 응답이 중간에서 끊김
+warn-code-bad_member = 손상된 아카이브 항목
+warn-code-fact_missing = 받지 못한 정보
+warn-code-insecure = 인증서를 확인하지 않음
+warn-code-limit_samples = 샘플 수 한도 초과
+warn-code-not_asked = 끝을 알 수 없는 수집
+warn-code-partial_response = 부분 응답
+warn-code-query_failed = 쿼리 실패
+warn-code-refused = 거부됨
+warn-code-samples_missing = 빠진 샘플
+warn-say-member = 이 항목의 압축을 풀 수 없습니다: { $error }
+warn-say-answer-cut = 응답이 끊겼습니다: { $why }. 그 앞까지 읽었습니다. 나머지가 필요하면 다시 수집하십시오
+warn-say-insecure = 인증서를 확인하지 않았습니다(insecure_skip_verify). 응답한 상대가 주소와 다를 수 있습니다
+warn-say-not-asked = 수집이 어떻게 끝났는지 알 수 없습니다
+warn-say-samples-missing = { $names }의 샘플을 받지 못했습니다: { $why }. 다시 수집하십시오
+warn-say-server-says = 서버가 응답에 대해 알립니다: { $text }
