@@ -72,7 +72,7 @@ mod tests {
             let name = path.to_string_lossy().into_owned();
             if path.is_dir() && !name.ends_with("tests") {
                 sources(&path, found);
-            } else if name.ends_with(".rs") && !name.contains("test") {
+            } else if path.extension().is_some_and(|e| e == "rs") && !name.contains("test") {
                 found.push(path);
             }
         }
