@@ -6,6 +6,8 @@
 pub mod base;
 pub mod model;
 
+pub mod words;
+
 pub mod formats;
 
 pub mod sources;

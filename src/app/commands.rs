@@ -7,6 +7,7 @@ use crate::session::settings::Settings;
 use crate::session::view::LaneRow;
 use crate::ui::commands::{self, CommandId, Group};
 use crate::ui::request::{FocusEdit, LaneEdit, NoteEdit, Request, Setting};
+use crate::words::warnings;
 
 /// How long the person is told something, in seconds.
 const TOLD_S: f64 = 6.0;
@@ -79,7 +80,7 @@ impl App {
             ..self.opening.clone()
         };
         if let Err(error) = self.open(opening) {
-            self.tell(ctx, error.to_string());
+            self.tell(ctx, warnings::why(self.words, &error.to_string()));
         }
     }
 
@@ -91,7 +92,7 @@ impl App {
             ..Opening::default()
         };
         if let Err(error) = self.open(opening) {
-            self.tell(ctx, error.to_string());
+            self.tell(ctx, warnings::why(self.words, &error.to_string()));
         }
     }
 

@@ -12,6 +12,7 @@ use crate::session::settings::Settings;
 use crate::session::state::{Aside, Identity, Known, Saved, Shape, Store};
 use crate::session::view::View;
 use crate::ui::lanes;
+use crate::words::warnings;
 
 /// How long after a change it is written, in seconds of the window's clock. Later changes go into the same writing.
 const AFTER_S: f64 = 2.0;
@@ -136,7 +137,8 @@ impl App {
             Aside::Stuck(path, why) => ("load-aside-stuck", path, why.as_str()),
         };
         let path = path.display().to_string();
-        let values = [("path", path.as_str().into()), ("why", why.into())];
+        let why = warnings::why(self.words, why);
+        let values = [("path", path.as_str().into()), ("why", (&why).into())];
         let text = self.words.with(key, &values);
         self.tell(ctx, text);
     }
@@ -256,7 +258,8 @@ impl App {
             return;
         };
         keeper.is_failure_told = true;
-        let values = [("why", why.as_str().into())];
+        let why = warnings::why(self.words, &why);
+        let values = [("why", (&why).into())];
         let text = self.words.with("load-save-failed", &values);
         self.tell(ctx, text);
     }

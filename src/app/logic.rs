@@ -13,6 +13,7 @@ use crate::session::state;
 use crate::session::view::{Selection, View};
 use crate::ui::theme::Tokens;
 use crate::ui::words::Words;
+use crate::words::warnings;
 
 /// How long a frame may take messages in; more wait for the next.
 const TAKE_IN_MS: f64 = 10.0;
@@ -52,7 +53,7 @@ impl App {
             Message::Failed(why) if self.incident.is_none() => self.opened_nothing(ctx, vec![why]),
             Message::Failed(why) => {
                 self.end_load();
-                self.tell(ctx, why);
+                self.tell(ctx, warnings::why(self.words, &why));
             }
             Message::Cancelled => self.end_load(),
         }
@@ -70,6 +71,10 @@ impl App {
         if self.incident.is_some() {
             let text = self.words.text("load-reload-failed").to_owned();
             let first = why.into_iter().next().unwrap_or_default();
+            let first = match first.split_once(": ") {
+                Some((path, why)) => format!("{path}: {}", warnings::why(self.words, why)),
+                None => first,
+            };
             self.tell(ctx, format!("{text} · {first}"));
         } else {
             self.panels.start.failed(&self.opening.paths, why);
@@ -178,7 +183,7 @@ impl App {
         }
         let lang: Lang = self.settings.lang;
         if self.words.lang() != lang {
-            self.words = Words::new(lang);
+            self.words = Words::of(lang);
         }
         self.zone = Zone::parse(&self.settings.zone).unwrap_or_default();
         self.second_zone = self

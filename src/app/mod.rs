@@ -70,7 +70,7 @@ pub struct App {
     pub(crate) messages: Vec<Told>,
     pub(crate) panels: Panels,
     tokens: Tokens,
-    words: Words,
+    words: &'static Words,
     zone: Zone,
     second_zone: Option<Zone>,
     pool: Pool,
@@ -144,7 +144,7 @@ impl App {
             view: View::default(),
             notes: Notes::default(),
             tokens: Tokens::of(start.settings.theme),
-            words: Words::new(start.settings.lang),
+            words: Words::of(start.settings.lang),
             zone: Zone::utc(),
             second_zone: None,
             settings: start.settings,
@@ -250,8 +250,8 @@ impl App {
     }
 
     /// Words of the language.
-    pub const fn words(&self) -> &Words {
-        &self.words
+    pub const fn words(&self) -> &'static Words {
+        self.words
     }
 
     /// A line for each frame, where somebody asked for it. A disk that is full must not end the window.

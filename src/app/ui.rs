@@ -45,7 +45,7 @@ impl eframe::App for App {
             links: self.linked.links(self.incident.as_ref()),
             progress: self.progress.as_ref(),
             tokens: &self.tokens,
-            words: &self.words,
+            words: self.words,
             zone: &self.zone,
             second_zone: self.second_zone.as_ref(),
             sample_places: &self.sample_places,

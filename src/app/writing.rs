@@ -11,6 +11,7 @@ use crate::session::analysis::Document;
 use crate::session::notes::Notes;
 use crate::ui::panels::start::files::{Asked, Purpose};
 use crate::ui::request::Export;
+use crate::words::{Lang, warnings};
 
 /// What became of the writing.
 #[derive(Debug)]
@@ -49,9 +50,10 @@ impl App {
             return self.tell(ctx, text);
         };
         let notes = self.notes.clone();
+        let lang = self.words.lang();
         let slot = Arc::clone(&self.written);
         let is_taken = self.pool.spawn(move || {
-            let outcome = write(wish, &document, &report, &notes);
+            let outcome = write(wish, &document, &report, &notes, lang);
             if let Ok(mut slot) = slot.lock() {
                 *slot = Some(outcome);
             }
@@ -80,6 +82,7 @@ impl App {
             }
             Some(Outcome::Exists(wish)) => self.panels.files.ask(Asked::Replace(wish)),
             Some(Outcome::Failed(why)) => {
+                let why = warnings::why(self.words, &why);
                 let text = self
                     .words
                     .with("notes-export-failed", &[("why", (&why).into())]);
@@ -93,7 +96,7 @@ impl App {
     }
 }
 
-fn write(wish: Export, document: &Document, report: &Report, notes: &Notes) -> Outcome {
+fn write(wish: Export, document: &Document, report: &Report, notes: &Notes, lang: Lang) -> Outcome {
     let Some(exporter) = export::by_id(&wish.form) else {
         return Outcome::Failed(format!(
             "no form {:?}; there are {}",
@@ -110,7 +113,13 @@ fn write(wish: Export, document: &Document, report: &Report, notes: &Notes) -> O
         notes: Some(notes),
     };
     let written = exporter
-        .write(&material, &Options::default())
+        .write(
+            &material,
+            &Options {
+                lang,
+                ..Options::default()
+            },
+        )
         .map_err(|e| e.to_string())
         .and_then(|bytes| fs::write_atomic(&wish.path, &bytes).map_err(|e| e.to_string()));
     match written {

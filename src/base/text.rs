@@ -16,6 +16,23 @@ pub fn shorten(text: &str, max: usize) -> String {
     out
 }
 
+/// Columns that a text takes where letters are equally wide: Hangul and what is as wide takes two (UAX #11, W and F).
+pub fn columns(text: &str) -> usize {
+    text.chars()
+        .map(|c| match c {
+            '\u{1100}'..='\u{115f}'
+            | '\u{2e80}'..='\u{a4cf}'
+            | '\u{ac00}'..='\u{d7a3}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{fe30}'..='\u{fe6f}'
+            | '\u{ff00}'..='\u{ff60}'
+            | '\u{ffe0}'..='\u{ffe6}'
+            | '\u{1f300}'..='\u{1faff}' => 2,
+            _ => 1,
+        })
+        .sum()
+}
+
 /// `1 scrape`, `5 scrapes`.
 pub fn count(n: u64, singular: &str, plural: &str) -> String {
     if n == 1 {
@@ -67,6 +84,7 @@ mod tests {
         assert_eq!(count(1, "scrape", "scrapes"), "1 scrape");
         assert_eq!(join_and(&["a", "b", "c"]), "a, b and c");
         assert_eq!(shorten("abcdef", 4), "abc…");
+        assert_eq!(columns("2분 39초"), 8);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::base::clock::{Clock as _, SystemClock};
 use crate::cli::Exit;
-use crate::cli::args::{Inputs, Span};
+use crate::cli::args::{Inputs, Lang, Span};
 use crate::cli::error::CliError;
 use crate::cli::out::Out;
 use crate::export::{self, Material};
@@ -24,6 +24,9 @@ pub(super) struct Analyze {
     /// Write to this file, whole or not at all; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Language of text and md; JSON stays English
+    #[arg(long, value_name = "NAME", value_enum, default_value_t)]
+    lang: Lang,
     /// Put the time of writing into the report
     #[arg(long)]
     stamp: bool,
@@ -67,8 +70,10 @@ pub(super) fn run(command: &Analyze, out: &mut Out) -> Result<Exit, CliError> {
         snapshot: &document.snapshot,
         notes: None,
     };
+    let mut look = out.look(command.output.as_deref());
+    look.lang = command.lang.into();
     let bytes = exporter
-        .write(&material, &out.look(command.output.as_deref()))
+        .write(&material, &look)
         .map_err(|e| CliError::usage(e.to_string()))?;
     out.result(command.output.as_deref(), &bytes)?;
     Ok(if report.partial {

@@ -67,6 +67,25 @@ pub(super) struct Span {
     to: Option<String>,
 }
 
+/// A language, as `--lang` takes it.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+pub(super) enum Lang {
+    /// English
+    #[default]
+    En,
+    /// Korean
+    Ko,
+}
+
+impl From<Lang> for crate::words::Lang {
+    fn from(lang: Lang) -> Self {
+        match lang {
+            Lang::En => Self::En,
+            Lang::Ko => Self::Ko,
+        }
+    }
+}
+
 impl Reading {
     fn zone(&self) -> Result<Zone, CliError> {
         self.tz.as_deref().map_or_else(

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::base::clock::{Clock as _, SystemClock};
 use crate::cli::Exit;
-use crate::cli::args::{Inputs, Span};
+use crate::cli::args::{Inputs, Lang, Span};
 use crate::cli::error::CliError;
 use crate::cli::out::Out;
 use crate::export::{self, Exporter, Material};
@@ -27,6 +27,9 @@ pub(super) struct Export {
     /// The table that csv (default: the timeline) or parquet (default: findings) shall hold
     #[arg(long, value_name = "NAME")]
     table: Option<String>,
+    /// Language of text, md and html; what programs read stays English
+    #[arg(long, value_name = "NAME", value_enum, default_value_t)]
+    lang: Lang,
     /// Put the time of writing into the report
     #[arg(long)]
     stamp: bool,
@@ -66,6 +69,7 @@ pub(super) fn run(command: &Export, out: &mut Out) -> Result<Exit, CliError> {
     };
     let mut look = out.look(Some(&command.output));
     look.table.clone_from(&command.table);
+    look.lang = command.lang.into();
     let bytes = exporter
         .write(&material, &look)
         .map_err(|e| CliError::usage(e.to_string()))?;

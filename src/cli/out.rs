@@ -36,6 +36,7 @@ impl Out {
                 width: columns.filter(|_| is_terminal).unwrap_or(WIDTH),
                 colour: is_terminal && !is_set("NO_COLOR") && !is_dumb,
                 table: None,
+                ..Options::default()
             },
         }
     }

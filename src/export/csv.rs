@@ -29,7 +29,7 @@ impl Exporter for Csv {
     fn write(&self, material: &Material<'_>, options: &Options) -> Result<Vec<u8>, ExportError> {
         let name = options.table.as_deref().unwrap_or(TIMELINE);
         if name == TIMELINE {
-            return Ok(timeline(material).into_bytes());
+            return Ok(timeline(material, options).into_bytes());
         }
         let source = tables::Source {
             snapshot: material.snapshot,
@@ -55,8 +55,8 @@ impl Exporter for Csv {
     }
 }
 
-fn timeline(material: &Material<'_>) -> String {
-    let view = View::of(material);
+fn timeline(material: &Material<'_>, options: &Options) -> String {
+    let view = View::of(material, options);
     let mut out = String::new();
     let header = [
         "start", "end", "kind", "severity", "title", "finding", "input",

@@ -4,11 +4,12 @@
 
 mod drawing;
 
-use crate::export::view::{View, names, plain};
+use crate::export::view::{View, plain};
 use crate::export::{ExportError, Exporter, Material, Options};
 use crate::model::finding::Finding;
 use crate::model::hypothesis::Hypothesis;
-use crate::session::timeline::Entry;
+use crate::session::timeline::{Entry, weight_word};
+use crate::words::report;
 
 /// HTML: summary, drawing, causes, timeline, evidence, inputs.
 pub struct Html;
@@ -26,15 +27,20 @@ impl Exporter for Html {
         &["html", "htm"]
     }
 
-    fn write(&self, material: &Material<'_>, _: &Options) -> Result<Vec<u8>, ExportError> {
-        let view = View::of(material);
+    fn write(&self, material: &Material<'_>, options: &Options) -> Result<Vec<u8>, ExportError> {
+        let view = View::of(material, options);
+        let title = escaped(view.say("export-title"));
         let mut page = Page::default();
-        page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+        let lang = options.lang.word();
+        page.raw(&format!(
+            "<!doctype html>\n<html lang=\"{lang}\">\n<head>\n<meta charset=\"utf-8\">\n"
+        ));
         page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
         page.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n");
-        page.raw("<title>Incident timeline</title>\n<style>\n");
+        page.raw(&format!("<title>{title}</title>\n<style>\n"));
         page.raw(STYLE);
-        page.raw("</style>\n</head>\n<body>\n<main>\n<h1>Incident timeline</h1>\n");
+        page.raw("</style>\n</head>\n<body>\n<main>\n");
+        page.raw(&format!("<h1>{title}</h1>\n"));
         head(&mut page, &view);
         drawing::svg(&mut page.out, &view);
         for hypothesis in view.hypotheses() {
@@ -110,31 +116,15 @@ fn head(page: &mut Page, view: &View<'_>) {
     }
     let headline = escaped(&view.headline());
     page.raw(&format!("<p class=\"headline\">{headline}</p>\n"));
-    let generator = &view.report.generator;
-    let mut facts = vec![format!("Window {}", view.window()), view.inputs_line()];
-    if view.report.partial {
-        facts.push("Partial: an input could not be read whole".to_owned());
-    }
-    facts.push(format!(
-        "Written by {} {}",
-        generator.name, generator.version
-    ));
+    let facts = view.opening();
     let facts: Vec<String> = facts.iter().map(|f| escaped(f)).collect();
     page.raw(&format!("<p class=\"facts\">{}</p>\n", facts.join("<br>")));
 }
 
 fn cause(page: &mut Page, view: &View<'_>, hypothesis: &Hypothesis) {
-    page.element(
-        "h2",
-        &format!("Cause {}: {}", hypothesis.rank, hypothesis.title),
-    );
-    let facts = format!(
-        "Score {:.2}; explains {:.0} % of what was found; since {}; {}",
-        hypothesis.score,
-        hypothesis.coverage * 100.0,
-        hypothesis.onset,
-        names(&hypothesis.entities)
-    );
+    let told = view.told(hypothesis);
+    page.element("h2", &view.cause_title(hypothesis));
+    let facts = view.facts_of_cause(hypothesis, &hypothesis.onset.to_rfc3339());
     page.raw(&format!("<p class=\"facts\">{}</p>\n", escaped(&facts)));
     said(page, view, &hypothesis.id);
     let mut for_it: Vec<String> = view
@@ -142,54 +132,53 @@ fn cause(page: &mut Page, view: &View<'_>, hypothesis: &Hypothesis) {
         .iter()
         .map(|f| link(view, f))
         .collect();
-    for_it.extend(hypothesis.support.iter().map(|s| escaped(&s.text)));
-    page.list("For it", &for_it);
+    for_it.extend(told.support.iter().map(|s| escaped(s)));
+    page.list(view.say("export-for"), &for_it);
     let changes: Vec<String> = hypothesis
         .changes
         .iter()
-        .map(|c| {
+        .zip(&told.changes)
+        .map(|(c, why)| {
             format!(
                 "<time>{}</time> <b>{}</b> {} <span class=\"dim\">({})</span>",
                 escaped(&c.at.to_rfc3339()),
-                c.role.word(),
-                escaped(&c.title),
-                escaped(c.why.trim_end_matches('.'))
+                escaped(&report::role(view.words, c.role)),
+                escaped(&view.change_title(&c.title)),
+                escaped(why.trim_end_matches('.'))
             )
         })
         .collect();
-    page.list("Changes near it", &changes);
-    let mut against: Vec<String> = hypothesis
-        .against
-        .iter()
-        .map(|a| escaped(&a.text))
-        .collect();
+    page.list(view.say("export-changes"), &changes);
+    let mut against: Vec<String> = told.against.iter().map(|a| escaped(a)).collect();
     if against.is_empty() {
-        against.push("nothing that was read".to_owned());
+        against.push(view.say("export-no-against").to_owned());
     }
-    page.list("Against it", &against);
-    let missing: Vec<String> = hypothesis.missing.iter().map(|m| escaped(m)).collect();
-    page.list("Missing", &missing);
+    page.list(view.say("export-against"), &against);
+    let missing: Vec<String> = told.missing.iter().map(|m| escaped(m)).collect();
+    page.list(view.say("export-missing"), &missing);
     let checks: Vec<String> = hypothesis
         .next_checks
         .iter()
-        .map(|c| match &c.query {
-            Some(query) => format!("{}<br><code>{}</code>", escaped(&c.text), escaped(query)),
-            None => escaped(&c.text),
+        .zip(&told.next_checks)
+        .map(|(c, text)| match &c.query {
+            Some(query) => format!("{}<br><code>{}</code>", escaped(text), escaped(query)),
+            None => escaped(text),
         })
         .collect();
-    page.list("Check next", &checks);
+    page.list(view.say("export-next"), &checks);
 }
 
 /// What a person said of a finding or hypothesis.
 fn said(page: &mut Page, view: &View<'_>, id: &str) {
     if let Some(verdict) = view.verdict(id) {
-        let word = verdict.word();
-        page.raw(&format!("<p class=\"own\"><b>Verdict: {word}</b></p>\n"));
+        let word = view.say1("export-verdict", "word", view.verdict_word(verdict));
+        page.raw(&format!("<p class=\"own\"><b>{}</b></p>\n", escaped(&word)));
     }
     if let Some(reason) = view.dismissed(id) {
         let reason = escaped(reason);
         page.raw(&format!(
-            "<p class=\"own\"><b>Dismissed</b>: {reason}</p>\n"
+            "<p class=\"own\"><b>{}</b>: {reason}</p>\n",
+            view.say("export-dismissed-word")
         ));
     }
     if let Some(text) = view.comment(id) {
@@ -208,19 +197,32 @@ fn link<'a>(view: &View<'a>, finding: &'a Finding) -> String {
 }
 
 fn timeline(page: &mut Page, view: &View<'_>) {
-    page.element("h2", "Timeline");
+    page.element("h2", view.say("export-timeline"));
     if view.timeline.is_empty() {
-        page.element("p", "Nothing to show.");
+        page.element("p", view.say("export-timeline-none"));
         return;
     }
-    page.raw("<table>\n<thead><tr><th>from (UTC)</th><th>to</th><th>severity</th><th>what</th></tr></thead>\n<tbody>\n");
+    table_head(
+        page,
+        view,
+        &["export-from", "export-to", "export-severity", "export-what"],
+    );
     for entry in &view.timeline {
-        row(page, entry);
+        row(page, view, entry);
     }
     page.raw("</tbody>\n</table>\n");
 }
 
-fn row(page: &mut Page, entry: &Entry) {
+/// The head of a table, each column by its key.
+fn table_head(page: &mut Page, view: &View<'_>, keys: &[&'static str]) {
+    page.raw("<table>\n<thead><tr>");
+    for key in keys {
+        page.raw(&format!("<th>{}</th>", escaped(view.say(key))));
+    }
+    page.raw("</tr></thead>\n<tbody>\n");
+}
+
+fn row(page: &mut Page, view: &View<'_>, entry: &Entry) {
     let end = entry.end.map(|t| t.to_rfc3339()).unwrap_or_default();
     let mut what = escaped(&entry.title);
     if let Some(id) = entry.finding() {
@@ -230,7 +232,8 @@ fn row(page: &mut Page, entry: &Entry) {
         what = format!("<b>{what}</b>");
     }
     if let Some(reason) = &entry.dismissed {
-        what = format!("<s>{what}</s> (dismissed: {})", escaped(reason));
+        let why = view.say1("export-dismissed", "reason", reason);
+        what = format!("<s>{what}</s> ({})", escaped(&why));
     }
     if !entry.text.is_empty() {
         let lines: Vec<String> = entry.text.lines().map(escaped).collect();
@@ -240,8 +243,9 @@ fn row(page: &mut Page, entry: &Entry) {
         what = format!("{what}<div class=\"own\">{}</div>", escaped(comment));
     }
     let weight = entry.weight();
+    let word = escaped(&weight_word(view.words, entry));
     page.raw(&format!(
-        "<tr><td><time>{}</time></td><td><time>{}</time></td><td class=\"{weight}\">{weight}</td><td>{what}</td></tr>\n",
+        "<tr><td><time>{}</time></td><td><time>{}</time></td><td class=\"{weight}\">{word}</td><td>{what}</td></tr>\n",
         escaped(&entry.start.to_rfc3339()),
         escaped(&end)
     ));
@@ -249,19 +253,14 @@ fn row(page: &mut Page, entry: &Entry) {
 
 fn undecided(page: &mut Page, view: &View<'_>) {
     let lacks: Vec<String> = view
-        .report
-        .not_enough
+        .undecided()
         .iter()
-        .map(|l| {
-            format!(
-                "<code>{}</code>: {}",
-                escaped(&l.detector),
-                escaped(&l.reason)
-            )
+        .map(|(detector, reason)| {
+            format!("<code>{}</code>: {}", escaped(detector), escaped(reason))
         })
         .collect();
     if !lacks.is_empty() {
-        page.element("h2", "Could not be decided from what was read");
+        page.element("h2", view.say("export-undecided"));
         page.raw("<ul>\n");
         for lack in lacks {
             page.raw(&format!("<li>{lack}</li>\n"));
@@ -274,29 +273,20 @@ fn evidence(page: &mut Page, view: &View<'_>) {
     if view.report.findings.is_empty() {
         return;
     }
-    page.element("h2", "Evidence");
+    page.element("h2", view.say("export-evidence"));
     for finding in &view.report.findings {
         page.raw(&format!("<section id=\"{}\">\n", anchor(&finding.id)));
         page.element("h3", view.title_of(finding));
-        let facts = format!(
-            "{} · {} · confidence {:.2} · {} to {}",
-            finding.kind.word(),
-            finding.severity.word(),
-            finding.confidence,
-            finding.start,
-            finding
-                .end
-                .map_or_else(|| "after the recording".to_owned(), |t| t.to_rfc3339())
-        );
+        let facts = view.facts_of(finding);
         page.raw(&format!("<p class=\"facts\">{}</p>\n", escaped(&facts)));
-        page.element("p", &finding.detail);
+        page.element("p", &view.detail(finding));
         said(page, view, &finding.id);
         page.raw("<ul>\n");
         for evidence in &finding.evidence {
             page.raw(&format!(
                 "<li><code>{}</code>: <code>{}</code></li>\n",
                 escaped(&view.place(evidence)),
-                escaped(&evidence.quote)
+                escaped(&view.quote(evidence))
             ));
         }
         page.raw("</ul>\n</section>\n");
@@ -304,20 +294,34 @@ fn evidence(page: &mut Page, view: &View<'_>) {
 }
 
 fn inputs(page: &mut Page, view: &View<'_>) {
-    page.element("h2", "Inputs");
-    page.raw("<table>\n<thead><tr><th>path</th><th>format</th><th>from (UTC)</th><th>to</th><th>remarks</th></tr></thead>\n<tbody>\n");
+    page.element("h2", view.say("export-inputs"));
+    table_head(
+        page,
+        view,
+        &[
+            "export-path",
+            "export-format",
+            "export-from",
+            "export-to",
+            "export-remarks",
+        ],
+    );
     for input in &view.report.inputs {
         let time =
             |t: Option<crate::base::time::Timestamp>| t.map(|t| t.to_rfc3339()).unwrap_or_default();
-        let remarks: Vec<String> = input
+        let mut remarks: Vec<String> = input
             .warnings
             .iter()
             .take(3)
             .map(|w| {
-                let lost = if w.lossy { "<b>lost</b>: " } else { "" };
-                format!("{lost}{}", escaped(&w.text))
+                let lost = view.say("export-lost");
+                let lost = w.lossy.then(|| format!("<b>{lost}</b>: "));
+                format!("{}{}", lost.unwrap_or_default(), escaped(&view.warning(w)))
             })
             .collect();
+        if input.warnings.len() > 3 {
+            remarks.push(view.count("export-more-remarks", input.warnings.len() - 3));
+        }
         page.raw(&format!(
             "<tr><td><code>{}</code></td><td>{}</td><td><time>{}</time></td><td><time>{}</time></td><td>{}</td></tr>\n",
             escaped(&input.path),

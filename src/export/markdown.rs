@@ -1,10 +1,11 @@
 //! A first timeline for the post-mortem, as Markdown (`CommonMark` with the tables of GitHub).
 
-use crate::base::text::{count, join_and};
-use crate::export::view::{View, names, plain};
+use crate::export::view::{View, plain};
 use crate::export::{ExportError, Exporter, Material, Options};
-use crate::model::finding::{Finding, Severity};
+use crate::model::finding::Finding;
 use crate::model::hypothesis::Hypothesis;
+use crate::session::timeline::weight_word;
+use crate::words::report;
 
 /// Markdown: summary, causes, timeline, evidence, inputs. Everything is in it.
 pub struct Markdown;
@@ -22,10 +23,10 @@ impl Exporter for Markdown {
         &["md", "markdown"]
     }
 
-    fn write(&self, material: &Material<'_>, _: &Options) -> Result<Vec<u8>, ExportError> {
-        let view = View::of(material);
+    fn write(&self, material: &Material<'_>, options: &Options) -> Result<Vec<u8>, ExportError> {
+        let view = View::of(material, options);
         let mut out = String::new();
-        out.push_str("# Incident timeline\n\n");
+        push(&mut out, &format!("# {}\n", view.say("export-title")));
         summary(&mut out, &view);
         for hypothesis in view.hypotheses() {
             hypothesis_section(&mut out, &view, hypothesis);
@@ -93,90 +94,26 @@ fn summary(out: &mut String, view: &View<'_>) {
         push(out, &format!("{}\n", own_words(text)));
     }
     push(out, &format!("**{}**\n", escaped(&view.headline())));
-    push(out, &format!("- Window: {}", view.window()));
-    let affected: Vec<String> = view
-        .hypotheses()
-        .first()
-        .map(|h| h.entities.iter().map(|e| code(e)).collect())
-        .unwrap_or_default();
-    if !affected.is_empty() {
-        push(out, &format!("- Concerned: {}", affected.join(", ")));
+    for fact in view.opening() {
+        push(out, &format!("- {}", escaped(&fact)));
     }
-    let by_severity: Vec<String> = [
-        Severity::Critical,
-        Severity::Major,
-        Severity::Minor,
-        Severity::Info,
-    ]
-    .into_iter()
-    .filter_map(|severity| {
-        let n = view
-            .report
-            .findings
-            .iter()
-            .filter(|f| f.severity == severity)
-            .count();
-        (n > 0).then(|| format!("{n} {}", severity.word()))
-    })
-    .collect();
-    if !by_severity.is_empty() {
-        push(out, &format!("- Findings: {}", join_and(&by_severity)));
-    }
-    if view.report.partial {
-        push(
-            out,
-            "- **Partial**: an input could not be read whole; see Inputs",
-        );
-    }
-    let generator = &view.report.generator;
-    let stamp = view
-        .report
-        .generated_at
-        .map(|t| format!(" at {t}"))
-        .unwrap_or_default();
-    push(
-        out,
-        &format!(
-            "- Written by {} {}{stamp}",
-            generator.name, generator.version
-        ),
-    );
 }
 
 fn hypothesis_section(out: &mut String, view: &View<'_>, hypothesis: &Hypothesis) {
-    push(
-        out,
-        &format!(
-            "\n## Cause {}: {}\n",
-            hypothesis.rank,
-            escaped(&hypothesis.title)
-        ),
-    );
-    push(
-        out,
-        &format!(
-            "Score {:.2}; explains {:.0} % of what was found; since {}; {} ({}).",
-            hypothesis.score,
-            hypothesis.coverage * 100.0,
-            hypothesis.onset,
-            escaped(&names(&hypothesis.entities)),
-            code(&hypothesis.signature)
-        ),
-    );
+    let told = view.told(hypothesis);
+    let title = view.cause_title(hypothesis);
+    push(out, &format!("\n## {}\n", escaped(&title)));
+    let facts = view.facts_of_cause(hypothesis, &hypothesis.onset.to_rfc3339());
+    let signature = code(&hypothesis.signature);
+    push(out, &format!("{} ({signature}).", escaped(&facts)));
     said(out, view, &hypothesis.id);
-    push(out, "\n**For it**\n");
+    head(out, view, "export-for");
     for finding in view.explained(hypothesis) {
-        push(
-            out,
-            &format!(
-                "- {} {} ({})",
-                finding.start,
-                escaped(view.title_of(finding)),
-                link(finding)
-            ),
-        );
+        let title = escaped(view.title_of(finding));
+        let link = link(view, finding);
+        push(out, &format!("- {} {title} ({link})", finding.start));
     }
-    for support in &hypothesis.support {
+    for (support, text) in hypothesis.support.iter().zip(&told.support) {
         let places: Vec<String> = support
             .evidence
             .iter()
@@ -187,40 +124,30 @@ fn hypothesis_section(out: &mut String, view: &View<'_>, hypothesis: &Hypothesis
         } else {
             format!(" ({})", places.join(", "))
         };
-        push(out, &format!("- {}{places}", escaped(&support.text)));
+        push(out, &format!("- {}{places}", escaped(text)));
     }
     if !hypothesis.changes.is_empty() {
-        push(out, "\n**Changes near it**\n");
-        for change in &hypothesis.changes {
-            push(
-                out,
-                &format!(
-                    "- {} **{}**: {} ({})",
-                    change.at,
-                    change.role.word(),
-                    escaped(&change.title),
-                    escaped(change.why.trim_end_matches('.'))
-                ),
-            );
+        head(out, view, "export-changes");
+        for (change, why) in hypothesis.changes.iter().zip(&told.changes) {
+            let role = report::role(view.words, change.role);
+            let title = escaped(&view.change_title(&change.title));
+            let why = escaped(why.trim_end_matches('.'));
+            push(out, &format!("- {} **{role}**: {title} ({why})", change.at));
         }
     }
-    push(out, "\n**Against it**\n");
-    if hypothesis.against.is_empty() {
-        push(out, "- nothing that was read");
+    head(out, view, "export-against");
+    if told.against.is_empty() {
+        push(out, &format!("- {}", view.say("export-no-against")));
     }
-    for against in &hypothesis.against {
-        push(out, &format!("- {}", escaped(&against.text)));
-    }
-    if !hypothesis.missing.is_empty() {
-        push(out, "\n**Missing**\n");
-        for missing in &hypothesis.missing {
-            push(out, &format!("- {}", escaped(missing)));
-        }
+    items(out, &told.against);
+    if !told.missing.is_empty() {
+        head(out, view, "export-missing");
+        items(out, &told.missing);
     }
     if !hypothesis.next_checks.is_empty() {
-        push(out, "\n**Check next**\n");
-        for check in &hypothesis.next_checks {
-            push(out, &format!("- {}", escaped(&check.text)));
+        head(out, view, "export-next");
+        for (check, text) in hypothesis.next_checks.iter().zip(&told.next_checks) {
+            push(out, &format!("- {}", escaped(text)));
             if let Some(query) = &check.query {
                 push(out, &format!("  {}", code(query)));
             }
@@ -228,13 +155,26 @@ fn hypothesis_section(out: &mut String, view: &View<'_>, hypothesis: &Hypothesis
     }
 }
 
+/// A heading within a cause.
+fn head(out: &mut String, view: &View<'_>, key: &'static str) {
+    push(out, &format!("\n**{}**\n", view.say(key)));
+}
+
+fn items(out: &mut String, items: &[String]) {
+    for item in items {
+        push(out, &format!("- {}", escaped(item)));
+    }
+}
+
 /// What a person said of a finding or hypothesis.
 fn said(out: &mut String, view: &View<'_>, id: &str) {
     if let Some(verdict) = view.verdict(id) {
-        push(out, &format!("\n**Verdict: {}**", verdict.word()));
+        let verdict = view.say1("export-verdict", "word", view.verdict_word(verdict));
+        push(out, &format!("\n**{verdict}**"));
     }
     if let Some(reason) = view.dismissed(id) {
-        push(out, &format!("\n**Dismissed**: {}", escaped(reason)));
+        let word = view.say("export-dismissed-word");
+        push(out, &format!("\n**{word}**: {}", escaped(reason)));
     }
     if let Some(text) = view.comment(id) {
         push(
@@ -244,18 +184,18 @@ fn said(out: &mut String, view: &View<'_>, id: &str) {
     }
 }
 
-fn link(finding: &Finding) -> String {
-    format!("[evidence](#{})", finding.id)
+fn link(view: &View<'_>, finding: &Finding) -> String {
+    format!("[{}](#{})", view.say("export-evidence-link"), finding.id)
 }
 
 fn timeline(out: &mut String, view: &View<'_>) {
-    push(out, "\n## Timeline\n");
+    push(out, &format!("\n## {}\n", view.say("export-timeline")));
     if view.timeline.is_empty() {
-        push(out, "Nothing to show.");
+        push(out, view.say("export-timeline-none"));
         return;
     }
-    push(out, "| from (UTC) | to | severity | what |");
-    push(out, "|---|---|---|---|");
+    let columns = ["export-from", "export-to", "export-severity", "export-what"];
+    table_head(out, view, &columns);
     for entry in &view.timeline {
         let end = entry.end.map_or_else(String::new, |t| t.to_rfc3339());
         let mut title = if entry.is_change {
@@ -264,31 +204,38 @@ fn timeline(out: &mut String, view: &View<'_>) {
             escaped(&entry.title)
         };
         if let Some(reason) = &entry.dismissed {
-            title = format!("~~{title}~~ (dismissed: {})", escaped(reason));
+            let why = view.say1("export-dismissed", "reason", &escaped(reason));
+            title = format!("~~{title}~~ ({why})");
         }
         if !entry.text.is_empty() {
             title = format!("{title}: {}", escaped(&entry.text));
         }
         if let Some(comment) = &entry.comment {
-            title = format!("{title} (note: {})", escaped(comment));
+            let note = view.say1("export-note", "text", &escaped(comment));
+            title = format!("{title} ({note})");
         }
+        let weight = weight_word(view.words, entry);
         push(
             out,
-            &format!("| {} | {end} | {} | {title} |", entry.start, entry.weight()),
+            &format!("| {} | {end} | {weight} | {title} |", entry.start),
         );
     }
+}
+
+/// The head of a table, each column by its key.
+fn table_head(out: &mut String, view: &View<'_>, keys: &[&'static str]) {
+    let names: Vec<&str> = keys.iter().map(|key| view.say(key)).collect();
+    push(out, &format!("| {} |", names.join(" | ")));
+    push(out, &format!("|{}", "---|".repeat(names.len())));
 }
 
 fn undecided(out: &mut String, view: &View<'_>) {
     if view.report.not_enough.is_empty() {
         return;
     }
-    push(out, "\n## Could not be decided from what was read\n");
-    for lack in &view.report.not_enough {
-        push(
-            out,
-            &format!("- {}: {}", code(&lack.detector), escaped(&lack.reason)),
-        );
+    push(out, &format!("\n## {}\n", view.say("export-undecided")));
+    for (detector, reason) in view.undecided() {
+        push(out, &format!("- {}: {}", code(&detector), escaped(reason)));
     }
 }
 
@@ -296,7 +243,7 @@ fn evidence(out: &mut String, view: &View<'_>) {
     if view.report.findings.is_empty() {
         return;
     }
-    push(out, "\n## Evidence");
+    push(out, &format!("\n## {}", view.say("export-evidence")));
     for finding in &view.report.findings {
         // The anchor is the finding's id, so that links survive a changed title.
         push(
@@ -307,20 +254,8 @@ fn evidence(out: &mut String, view: &View<'_>) {
                 escaped(view.title_of(finding))
             ),
         );
-        push(
-            out,
-            &format!(
-                "{} · {} · confidence {:.2} · {} to {}\n",
-                code(finding.kind.word()),
-                finding.severity.word(),
-                finding.confidence,
-                finding.start,
-                finding
-                    .end
-                    .map_or_else(|| "after the recording".to_owned(), |t| t.to_rfc3339())
-            ),
-        );
-        push(out, &format!("{}\n", escaped(&finding.detail)));
+        push(out, &format!("{}\n", escaped(&view.facts_of(finding))));
+        push(out, &format!("{}\n", escaped(&view.detail(finding))));
         said(out, view, &finding.id);
         for evidence in &finding.evidence {
             push(
@@ -328,7 +263,7 @@ fn evidence(out: &mut String, view: &View<'_>) {
                 &format!(
                     "- {}: {}",
                     code(&view.place(evidence)),
-                    code(&evidence.quote)
+                    code(&view.quote(evidence))
                 ),
             );
         }
@@ -342,28 +277,29 @@ fn escaped_attribute(id: &str) -> String {
 }
 
 fn inputs(out: &mut String, view: &View<'_>) {
-    push(out, "\n## Inputs\n");
+    push(out, &format!("\n## {}\n", view.say("export-inputs")));
     push(out, &format!("{}.\n", view.inputs_line()));
-    push(out, "| path | format | from (UTC) | to | remarks |");
-    push(out, "|---|---|---|---|---|");
+    let columns = [
+        "export-path",
+        "export-format",
+        "export-from",
+        "export-to",
+        "export-remarks",
+    ];
+    table_head(out, view, &columns);
     for input in &view.report.inputs {
         let mut remarks: Vec<String> = input
             .warnings
             .iter()
             .take(3)
             .map(|w| {
-                let at = w.at.as_ref().map(|at| format!(" at {at}"));
-                let lost = if w.lossy { "**lost**: " } else { "" };
-                format!(
-                    "{lost}{}{}",
-                    escaped(&w.text),
-                    escaped(&at.unwrap_or_default())
-                )
+                let lost = view.say("export-lost");
+                let lost = w.lossy.then(|| format!("**{lost}**: "));
+                format!("{}{}", lost.unwrap_or_default(), escaped(&view.warning(w)))
             })
             .collect();
         if input.warnings.len() > 3 {
-            let more = input.warnings.len() as u64 - 3;
-            remarks.push(count(more, "more remark", "more remarks"));
+            remarks.push(view.count("export-more-remarks", input.warnings.len() - 3));
         }
         push(
             out,

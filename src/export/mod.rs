@@ -20,6 +20,7 @@ use std::path::Path;
 use crate::model::report::Report;
 use crate::session::notes::Notes;
 use crate::store::Snapshot;
+use crate::words::Lang;
 
 /// What is written.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +42,8 @@ pub struct Options {
     pub colour: bool,
     /// Which table, for forms that hold one.
     pub table: Option<String>,
+    /// The language of forms for people. What programs read stays English.
+    pub lang: Lang,
 }
 
 impl Default for Options {
@@ -49,6 +52,7 @@ impl Default for Options {
             width: 100,
             colour: false,
             table: None,
+            lang: Lang::En,
         }
     }
 }

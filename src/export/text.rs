@@ -1,14 +1,14 @@
 //! The report for a terminal, to be read in one minute.
 
-use crate::base::text::{count, shorten};
+use crate::base::text::{columns, shorten};
 use crate::base::time::Timestamp;
-use crate::base::units;
 use crate::correlate::ENOUGH;
-use crate::export::view::{View, names, plain, when, wrap};
+use crate::export::view::{View, plain, when, wrap};
 use crate::export::{ExportError, Exporter, Material, Options};
 use crate::model::finding::{Finding, Severity};
 use crate::model::hypothesis::Hypothesis;
-use crate::session::timeline::{Entry, Origin};
+use crate::session::timeline::{Entry, Origin, weight_word};
+use crate::words::report;
 
 /// Plain text, wrapped, with colours on a terminal.
 pub struct Text;
@@ -19,6 +19,11 @@ const IN_FULL: usize = 3;
 const FINDINGS_SHOWN: usize = 8;
 /// Lines of the timeline. What is left out is counted, the mildest first.
 const TIMELINE_SHOWN: usize = 40;
+
+/// Columns of the word that says how bad something is.
+const SEVERITY_COLUMNS: usize = 9;
+/// Columns of how long something lasted.
+const LASTING_COLUMNS: usize = 11;
 
 /// Losses of inputs that are told; a folder of a hundred broken files is not read in a minute.
 const LOSSES_SHOWN: usize = 8;
@@ -37,7 +42,7 @@ impl Exporter for Text {
     }
 
     fn write(&self, material: &Material<'_>, options: &Options) -> Result<Vec<u8>, ExportError> {
-        let view = View::of(material);
+        let view = View::of(material, options);
         let mut page = Page {
             is_one_day: view.is_one_day(),
             view,
@@ -118,11 +123,13 @@ impl<'a> Page<'a> {
         }
         let headline = self.view.headline();
         self.bold(&headline, "", "");
-        let facts = format!("Window {}", self.view.window());
+        let window = self.view.window();
+        let facts = self.view.say1("export-window-fact", "window", &window);
         self.wrapped(&facts, "", "");
         if self.view.report.partial {
-            let text = "Partial: an input could not be read whole; what is said below is right for what was read (see the end)";
-            self.wrapped(text, "", "");
+            let word = self.view.say("export-partial-word");
+            let text = format!("{word}: {}", self.view.say("export-partial-long"));
+            self.wrapped(&text, "", "");
         }
     }
 
@@ -134,63 +141,58 @@ impl<'a> Page<'a> {
             self.hypothesis(hypothesis);
         }
         if all.len() > in_full {
-            self.title("Weaker possibilities");
+            self.title(self.view.say("export-weaker"));
             for hypothesis in all.iter().skip(in_full) {
-                let text = format!("{} (score {:.2})", hypothesis.title, hypothesis.score);
+                let text = self.view.words.with(
+                    "export-weaker-one",
+                    &[
+                        ("title", (&self.view.told(hypothesis).title).into()),
+                        ("score", (&format!("{:.2}", hypothesis.score)).into()),
+                    ],
+                );
                 self.wrapped(&text, &format!("{:>3}. ", hypothesis.rank), "     ");
             }
         }
     }
 
     fn hypothesis(&mut self, hypothesis: &'a Hypothesis) {
-        self.title(&format!(
-            "{}. {}",
-            hypothesis.rank,
-            plain(&hypothesis.title)
-        ));
-        let facts = format!(
-            "score {:.2}, explains {:.0} % of what was found, since {}; {}",
-            hypothesis.score,
-            hypothesis.coverage * 100.0,
-            self.when(hypothesis.onset),
-            names(&hypothesis.entities)
-        );
-        self.wrapped(facts.trim_end_matches("; "), "   ", "   ");
+        let told = self.view.told(hypothesis);
+        self.title(&format!("{}. {}", hypothesis.rank, plain(&told.title)));
+        let since = self.when(hypothesis.onset);
+        let facts = self.view.facts_of_cause(hypothesis, &since);
+        self.wrapped(&facts, "   ", "   ");
         self.said(&hypothesis.id);
         let explained = self.view.explained(hypothesis);
-        self.label("it explains");
+        self.label(self.view.say("export-label-explains"));
         let shown = varied(&explained, FINDINGS_SHOWN);
         for finding in &shown {
             self.finding(finding);
         }
         if explained.len() > shown.len() {
             let more = explained.len() - shown.len();
-            let text = format!("and {more} more, in --format md and json");
+            let text = self.view.count("export-more", more);
             self.wrapped(&text, "     ", "     ");
         }
-        let support: Vec<&str> = hypothesis.support.iter().map(|s| s.text.as_str()).collect();
-        self.list("it is supported by", &support, "");
+        self.list("export-label-support", &told.support, "");
         if !hypothesis.changes.is_empty() {
-            self.label("changes near it");
-            for change in &hypothesis.changes {
+            self.label(self.view.say("export-label-changes"));
+            for (change, why) in hypothesis.changes.iter().zip(&told.changes) {
                 let text = format!(
                     "{} {}: {} ({})",
                     self.when(change.at),
-                    change.role.word(),
-                    change.title,
-                    change.why.trim_end_matches('.')
+                    report::role(self.view.words, change.role),
+                    self.view.change_title(&change.title),
+                    why.trim_end_matches('.')
                 );
                 self.wrapped(&text, "     ", "       ");
             }
         }
-        let against: Vec<&str> = hypothesis.against.iter().map(|a| a.text.as_str()).collect();
-        self.list("against it", &against, "nothing that was read");
-        let missing: Vec<&str> = hypothesis.missing.iter().map(String::as_str).collect();
-        self.list("missing", &missing, "");
+        self.list("export-label-against", &told.against, "export-no-against");
+        self.list("export-label-missing", &told.missing, "");
         if !hypothesis.next_checks.is_empty() {
-            self.label("check next");
-            for check in &hypothesis.next_checks {
-                self.wrapped(&check.text, "     - ", "       ");
+            self.label(self.view.say("export-label-next"));
+            for (check, text) in hypothesis.next_checks.iter().zip(&told.next_checks) {
+                self.wrapped(text, "     - ", "       ");
                 if let Some(query) = &check.query {
                     let query = plain(query);
                     self.line(&format!("         {query}"));
@@ -201,12 +203,16 @@ impl<'a> Page<'a> {
 
     /// What a person said of a finding or hypothesis.
     fn said(&mut self, id: &str) {
-        let verdict = self
-            .view
+        let view = &self.view;
+        let verdict = view
             .verdict(id)
-            .map(|v| format!("verdict: {}", v.word()));
-        let dismissed = self.view.dismissed(id).map(|r| format!("dismissed: {r}"));
-        let comment = self.view.comment(id).map(|c| format!("note: {c}"));
+            .map(|v| view.say1("export-label-verdict", "word", view.verdict_word(v)));
+        let dismissed = view
+            .dismissed(id)
+            .map(|r| view.say1("export-dismissed", "reason", r));
+        let comment = view
+            .comment(id)
+            .map(|c| view.say1("export-note", "text", c));
         for text in [verdict, dismissed, comment].into_iter().flatten() {
             self.wrapped(&text, "   ", "   ");
         }
@@ -217,13 +223,14 @@ impl<'a> Page<'a> {
         self.line(&format!("   {text}"));
     }
 
-    fn list(&mut self, label: &str, items: &[&str], none: &str) {
+    /// Items under a label; both words are keys.
+    fn list(&mut self, label: &'static str, items: &[String], none: &'static str) {
         if items.is_empty() && none.is_empty() {
             return;
         }
-        self.label(label);
+        self.label(self.view.say(label));
         if items.is_empty() {
-            self.wrapped(none, "     - ", "       ");
+            self.wrapped(self.view.say(none), "     - ", "       ");
         }
         for item in items {
             self.wrapped(item, "     - ", "       ");
@@ -234,18 +241,23 @@ impl<'a> Page<'a> {
     fn finding(&mut self, finding: &'a Finding) {
         let severity = self.severity(finding.severity);
         let when = self.when(finding.start);
-        let rest = " ".repeat(5 + when.chars().count() + 1 + 9);
+        let rest = " ".repeat(5 + columns(&when) + 1 + SEVERITY_COLUMNS);
         let first = format!("     {when} {severity}");
         // Escape sequences take no room, so the text is wrapped for the plain width.
         let plain_first = " ".repeat(rest.chars().count());
-        let lines = wrap(self.view.title_of(finding), self.width, &plain_first, &rest);
+        let title = self.view.title_of(finding).to_owned();
+        let lines = wrap(&title, self.width, &plain_first, &rest);
         let lines = lines.get(plain_first.len()..).unwrap_or("").to_owned();
         self.out.push_str(&first);
         self.out.push_str(&lines);
         if let Some(evidence) = finding.evidence.first() {
             let mut place = self.view.place(evidence);
             if finding.evidence.len() > 1 {
-                place = format!("{place} and {} more", finding.evidence.len() - 1);
+                let more = (finding.evidence.len() - 1).to_string();
+                place = self.view.words.with(
+                    "export-more-places",
+                    &[("place", (&place).into()), ("n", (&more).into())],
+                );
             }
             let room = self.width.saturating_sub(rest.chars().count()).max(24);
             let place = self.painted(&shorten(&place, room), DIM);
@@ -255,9 +267,9 @@ impl<'a> Page<'a> {
 
     /// The word, filled to nine columns.
     fn severity(&self, severity: Severity) -> String {
-        let word = severity.word();
-        let fill = " ".repeat(9usize.saturating_sub(word.len()));
-        format!("{}{fill}", self.painted(word, sgr_of(severity)))
+        let word = report::severity(self.view.words, severity);
+        let fill = filled(&word, SEVERITY_COLUMNS);
+        format!("{}{fill}", self.painted(&word, sgr_of(severity)))
     }
 
     fn when(&self, t: Timestamp) -> String {
@@ -269,27 +281,28 @@ impl<'a> Page<'a> {
         if all.is_empty() {
             return;
         }
-        self.title("Found, and explained by none of these");
+        self.title(self.view.say("export-unexplained"));
         for finding in all.iter().take(FINDINGS_SHOWN) {
             self.finding(finding);
         }
         if all.len() > FINDINGS_SHOWN {
-            let text = format!(
-                "and {} more, in --format md and json",
-                all.len() - FINDINGS_SHOWN
-            );
+            let text = self.view.count("export-more", all.len() - FINDINGS_SHOWN);
             self.wrapped(&text, "     ", "     ");
         }
     }
 
     fn missing(&mut self) {
-        let report = self.view.report;
-        if report.not_enough.is_empty() {
+        let all: Vec<String> = self
+            .view
+            .undecided()
+            .iter()
+            .map(|(detector, reason)| format!("{detector}: {reason}"))
+            .collect();
+        if all.is_empty() {
             return;
         }
-        self.title("Could not be decided from what was read");
-        for lack in &report.not_enough {
-            let text = format!("{}: {}", lack.detector, lack.reason);
+        self.title(self.view.say("export-undecided"));
+        for text in all {
             self.wrapped(&text, "   - ", "     ");
         }
     }
@@ -299,7 +312,7 @@ impl<'a> Page<'a> {
         if all.is_empty() {
             return;
         }
-        self.title("Timeline (UTC)");
+        self.title(self.view.say("export-timeline-utc"));
         let mut shown: Vec<(usize, &Entry)> = all.iter().enumerate().collect();
         // The mildest go first; changes always stay, since they are what people look for, and so does what people wrote.
         shown.sort_by_key(|(_, e)| {
@@ -313,10 +326,7 @@ impl<'a> Page<'a> {
             self.entry(entry);
         }
         if left_out > 0 {
-            let text = format!(
-                "{} of less weight left out here; --format md and json have all",
-                count(left_out as u64, "entry", "entries")
-            );
+            let text = self.view.count("export-less", left_out);
             self.wrapped(&text, "   ", "   ");
         }
     }
@@ -324,24 +334,34 @@ impl<'a> Page<'a> {
     fn entry(&mut self, entry: &Entry) {
         let when = self.when(entry.start);
         let severity = match entry.origin {
-            Origin::Own(_) => format!("{:<9}", entry.weight()),
+            Origin::Own(_) => {
+                let word = weight_word(self.view.words, entry);
+                format!("{word}{}", filled(&word, SEVERITY_COLUMNS))
+            }
             Origin::Report(_) | Origin::Event(_) => self.severity(entry.severity),
         };
         let lasting = entry
             .end
             .filter(|end| *end > entry.start)
-            .map(|end| units::secs(end.secs_since(entry.start)))
+            .map(|end| {
+                let secs = end.secs_since(entry.start);
+                self.view.words.units().secs(secs)
+            })
             .unwrap_or_default();
         let clock = if self.is_one_day { 12 } else { 23 };
-        let before = format!("   {when:<clock$} {lasting:>11}  ");
-        let rest = " ".repeat(before.chars().count() + 9);
+        let fill = filled(&lasting, LASTING_COLUMNS);
+        let before = format!("   {when:<clock$} {fill}{lasting}  ");
+        let rest = " ".repeat(columns(&before) + SEVERITY_COLUMNS);
         let lines = wrap(&entry.title, self.width, &rest, &rest);
         let lines = lines.get(rest.len()..).unwrap_or("").to_owned();
         self.out.push_str(&before);
         self.out.push_str(&severity);
         self.out.push_str(&lines);
-        let dismissed = entry.dismissed.as_ref().map(|r| format!("dismissed: {r}"));
-        let comment = entry.comment.as_ref().map(|c| format!("note: {c}"));
+        let view = &self.view;
+        let dismissed = entry.dismissed.as_deref();
+        let dismissed = dismissed.map(|r| view.say1("export-dismissed", "reason", r));
+        let comment = entry.comment.as_deref();
+        let comment = comment.map(|c| view.say1("export-note", "text", c));
         let text = Some(entry.text.clone()).filter(|t| !t.is_empty());
         for more in [text, dismissed, comment].into_iter().flatten() {
             self.wrapped(&more, &rest, &rest);
@@ -349,35 +369,34 @@ impl<'a> Page<'a> {
     }
 
     fn inputs(&mut self) {
-        self.title("Inputs");
+        self.title(self.view.say("export-inputs"));
         let line = self.view.inputs_line();
         self.wrapped(&line, "   ", "   ");
         let damaged = self.view.damaged();
         let losses: Vec<String> = damaged
             .iter()
             .flat_map(|i| i.warnings.iter().filter(|w| w.lossy).map(move |w| (i, w)))
-            .map(|(input, warning)| {
-                let at = warning.at.as_ref().map(|at| format!(" at {at}"));
-                format!("{}{}: {}", input.path, at.unwrap_or_default(), warning.text)
-            })
+            .map(|(input, warning)| format!("{}: {}", input.path, self.view.warning(warning)))
             .collect();
         for text in losses.iter().take(LOSSES_SHOWN) {
             self.wrapped(text, "   ! ", "     ");
         }
         if losses.len() > LOSSES_SHOWN {
             let more = losses.len() - LOSSES_SHOWN;
-            let text = format!("and {more} more losses: `tailscope inspect` shows them");
+            let text = self.view.count("export-more-losses", more);
             self.wrapped(&text, "   ! ", "     ");
         }
         let remarkable = self.view.remarkable().len();
         if remarkable > 0 {
-            let text = format!(
-                "{} with remarks: `tailscope inspect` shows them",
-                count(remarkable as u64, "input", "inputs")
-            );
+            let text = self.view.count("export-remarked", remarkable);
             self.wrapped(&text, "   ", "   ");
         }
     }
+}
+
+/// What fills a text up to so many columns.
+fn filled(text: &str, to: usize) -> String {
+    " ".repeat(to.saturating_sub(columns(text)))
 }
 
 /// At most `most` findings, in order of time: the most severe of each kind, then the next of each, so that ten dumps of

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::base::text::count;
+use crate::base::reporter::Warning;
+use crate::base::text::{columns, grouped};
 use crate::base::time::Timestamp;
-use crate::base::units;
-use crate::export::Material;
 use crate::export::headline::{Headline, headline_with};
+use crate::export::{Material, Options};
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::hypothesis::Hypothesis;
 use crate::model::input::{Evidence, Input};
@@ -14,30 +14,239 @@ use crate::model::report::Report;
 use crate::session::intake::{DUPLICATE, SIDECAR, UNRECOGNISED};
 use crate::session::notes::{Notes, Verdict};
 use crate::session::timeline::{self, Entry};
+use crate::words::report::{Told, ToldHypothesis};
+use crate::words::{Lang, Words, report, warnings};
 
-/// A report, with its ids looked up.
+/// A report, with its ids looked up and its sentences in the language of the export.
 pub(super) struct View<'a> {
     pub(super) report: &'a Report,
     pub(super) notes: Option<&'a Notes>,
     /// What is told, by time, with a person's edits.
     pub(super) timeline: Vec<Entry>,
+    pub(super) words: &'static Words,
+    told: Told,
     paths: BTreeMap<&'a str, &'a str>,
     findings: BTreeMap<&'a str, &'a Finding>,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn of(material: &Material<'a>) -> Self {
+    pub(super) fn of(material: &Material<'a>, options: &Options) -> Self {
         let report = material.report;
+        let words = Words::of(options.lang);
+        let told = Told::of(words, report);
+        let mut timeline = timeline::shown(report, material.snapshot, material.notes);
+        timeline::tell(&mut timeline, words, &told);
         Self {
             report,
             notes: material.notes,
-            timeline: timeline::shown(report, material.snapshot, material.notes),
+            timeline,
+            words,
+            told,
             paths: report
                 .inputs
                 .iter()
                 .map(|i| (i.id.as_str(), i.path.as_str()))
                 .collect(),
             findings: report.findings.iter().map(|f| (f.id.as_str(), f)).collect(),
+        }
+    }
+
+    /// A message without arguments.
+    pub(super) fn say(&self, key: &'static str) -> &'static str {
+        self.words.text(key)
+    }
+
+    /// A message with one argument.
+    pub(super) fn say1(&self, key: &str, name: &str, value: &str) -> String {
+        self.words.with(key, &[(name, value.into())])
+    }
+
+    /// A message with a number, which has a twin `…-one` where English needs it.
+    pub(super) fn count(&self, key: &str, n: usize) -> String {
+        let one = format!("{key}-one");
+        let key = if n == 1 && self.words.has(&one) {
+            one.as_str()
+        } else {
+            key
+        };
+        self.say1(key, "n", &grouped(n as u64))
+    }
+
+    /// The words of a hypothesis.
+    pub(super) fn told(&self, hypothesis: &Hypothesis) -> ToldHypothesis {
+        let all = &self.report.hypotheses;
+        let place = all.iter().position(|h| h.id == hypothesis.id);
+        place
+            .and_then(|place| self.told.hypotheses.get(place).cloned())
+            .unwrap_or_default()
+    }
+
+    /// The title of a change near a hypothesis.
+    pub(super) fn change_title(&self, title: &str) -> String {
+        // A change is called one by the heading already.
+        let said = self.told.sentence(self.words, title);
+        if said.ends_with(title) {
+            title.to_owned()
+        } else {
+            said
+        }
+    }
+
+    /// What could not be decided, each with its name.
+    pub(super) fn undecided(&self) -> Vec<(String, &str)> {
+        let lacks = self.report.not_enough.iter();
+        lacks
+            .zip(&self.told.not_enough)
+            .map(|(lack, reason)| (self.detector(&lack.detector), reason.as_str()))
+            .collect()
+    }
+
+    fn detector(&self, name: &str) -> String {
+        match self.words.lang() {
+            Lang::En => name.to_owned(),
+            Lang::Ko => report::detector(self.words, name),
+        }
+    }
+
+    /// What a finding says beyond its title.
+    pub(super) fn detail(&self, finding: &Finding) -> String {
+        report::finding_detail(self.words, finding)
+    }
+
+    /// A line of evidence as it is quoted.
+    pub(super) fn quote(&self, evidence: &Evidence) -> String {
+        report::quote(self.words, &evidence.quote)
+    }
+
+    /// Kind, severity, confidence and times of a finding.
+    pub(super) fn facts_of(&self, finding: &Finding) -> String {
+        let end = finding.end.map(|t| t.to_rfc3339());
+        let end = end.unwrap_or_else(|| self.say("export-open-end").to_owned());
+        let severity = report::severity(self.words, finding.severity);
+        self.words.with(
+            "export-facts",
+            &[
+                ("kind", (&self.detector(finding.kind.word())).into()),
+                ("severity", (&severity).into()),
+                ("confidence", (&format!("{:.2}", finding.confidence)).into()),
+                ("start", (&finding.start.to_rfc3339()).into()),
+                ("end", (&end).into()),
+            ],
+        )
+    }
+
+    /// Score, coverage, begin and names of a hypothesis; `since` is its begin in the words of the form.
+    pub(super) fn facts_of_cause(&self, hypothesis: &Hypothesis, since: &str) -> String {
+        let names = names(&hypothesis.entities);
+        let key = if names.is_empty() {
+            "export-cause-facts-bare"
+        } else {
+            "export-cause-facts"
+        };
+        let share = self.words.units().share(hypothesis.coverage);
+        self.words.with(
+            key,
+            &[
+                ("score", (&format!("{:.2}", hypothesis.score)).into()),
+                ("share", (&share).into()),
+                ("since", since.into()),
+                ("names", (&names).into()),
+            ],
+        )
+    }
+
+    /// The heading of a hypothesis.
+    pub(super) fn cause_title(&self, hypothesis: &Hypothesis) -> String {
+        self.words.with(
+            "export-cause",
+            &[
+                ("rank", (&hypothesis.rank.to_string()).into()),
+                ("title", (&self.told(hypothesis).title).into()),
+            ],
+        )
+    }
+
+    /// What every form says below the headline, as plain text: window, whom it concerns, how much was found, whether something is
+    /// missing, who wrote it.
+    pub(super) fn opening(&self) -> Vec<String> {
+        let mut facts = vec![self.say1("export-window-item", "window", &self.window())];
+        let best = self.hypotheses().first().map(|h| names(&h.entities));
+        if let Some(names) = best.filter(|n| !n.is_empty()) {
+            facts.push(self.say1("export-concerned", "names", &names));
+        }
+        let by_severity = self.severities();
+        if !by_severity.is_empty() {
+            let counts = self.words.list(&by_severity);
+            facts.push(self.say1("export-findings", "counts", &counts));
+        }
+        facts.push(self.inputs_line());
+        if self.report.partial {
+            facts.push(format!(
+                "{}: {}",
+                self.say("export-partial-word"),
+                self.say("export-partial")
+            ));
+        }
+        let generator = &self.report.generator;
+        let at = self.report.generated_at.map(|t| t.to_rfc3339());
+        let key = match at {
+            Some(_) => "export-written-at",
+            None => "export-written",
+        };
+        facts.push(self.words.with(
+            key,
+            &[
+                ("name", (&generator.name).into()),
+                ("version", (&generator.version).into()),
+                ("at", at.as_deref().unwrap_or_default().into()),
+            ],
+        ));
+        facts
+    }
+
+    /// How many findings of each severity, the worst first.
+    fn severities(&self) -> Vec<String> {
+        [
+            Severity::Critical,
+            Severity::Major,
+            Severity::Minor,
+            Severity::Info,
+        ]
+        .into_iter()
+        .filter_map(|severity| {
+            let all = self.report.findings.iter();
+            let n = all.filter(|f| f.severity == severity).count();
+            let word = report::severity(self.words, severity);
+            (n > 0).then(|| {
+                self.words.with(
+                    "export-findings-of",
+                    &[("n", (&n.to_string()).into()), ("severity", (&word).into())],
+                )
+            })
+        })
+        .collect()
+    }
+
+    /// What a warning says, with its place.
+    pub(super) fn warning(&self, warning: &Warning) -> String {
+        let text = warnings::text(self.words, warning);
+        match &warning.at {
+            None => text,
+            Some(at) => {
+                let place = warnings::place(self.words, at);
+                self.words.with(
+                    "export-at",
+                    &[("text", (&text).into()), ("place", (&place).into())],
+                )
+            }
+        }
+    }
+
+    /// A verdict in a word.
+    pub(super) fn verdict_word(&self, verdict: Verdict) -> &'static str {
+        match verdict {
+            Verdict::Confirmed => self.say("export-verdict-confirmed"),
+            Verdict::Refuted => self.say("export-verdict-refuted"),
         }
     }
 
@@ -67,10 +276,15 @@ impl<'a> View<'a> {
     }
 
     /// The title of a finding, as a person changed it.
-    pub(super) fn title_of(&self, finding: &'a Finding) -> &'a str {
+    pub(super) fn title_of<'b>(&'b self, finding: &'b Finding) -> &'b str {
+        let told = || {
+            let place = self.told.place(&finding.id)?;
+            self.told.findings.get(place).map(String::as_str)
+        };
         self.notes
             .and_then(|n| n.edits.get(&finding.id)?.title.as_deref())
             .filter(|t| !t.trim().is_empty())
+            .or_else(told)
             .unwrap_or(&finding.title)
     }
 
@@ -119,7 +333,8 @@ impl<'a> View<'a> {
         if evidence.locator.is_empty() {
             plain(path)
         } else {
-            plain(&format!("{path}, {}", evidence.locator))
+            let locator = warnings::place(self.words, &evidence.locator);
+            plain(&format!("{path}, {locator}"))
         }
     }
 
@@ -130,32 +345,36 @@ impl<'a> View<'a> {
         if let Some(best) = best {
             let is_out = self.dismissed(&best.id).is_some();
             match self.verdict(&best.id) {
-                Some(Verdict::Confirmed) => return format!("Cause, confirmed: {}", best.title),
+                Some(Verdict::Confirmed) => {
+                    let title = self.told(best).title;
+                    return self.say1("export-confirmed", "title", &title);
+                }
                 verdict if verdict.is_some() || is_out => {
-                    return "Every cause below was ruled out: the cause is not known".to_owned();
+                    return self.say("export-ruled-out").to_owned();
                 }
                 _ => {}
             }
         }
+        let title = best.map(|h| self.told(h).title).unwrap_or_default();
         match headline_with(self.report, best) {
-            Headline::Beside { start, end } => format!(
-                "Nothing that was read lies in the window: the inputs run from {} to {} UTC",
-                day_and_clock(start),
-                day_and_clock(end)
+            Headline::Beside { start, end } => self.words.with(
+                "findings-head-beside",
+                &[
+                    ("start", (&day_and_clock(start)).into()),
+                    ("end", (&format!("{} UTC", day_and_clock(end))).into()),
+                ],
             ),
-            Headline::CauseOfPart { title, share } => format!(
-                "Most likely cause of a part ({:.0} %) of what was found: {title}",
-                share * 100.0
+            Headline::CauseOfPart { share, .. } => self.words.with(
+                "findings-head-part",
+                &[
+                    ("share", (&self.words.units().share(share)).into()),
+                    ("title", (&title).into()),
+                ],
             ),
-            Headline::Cause { title } => format!("Most likely cause: {title}"),
-            Headline::NotEnough => {
-                "Nothing explains enough: no cause below is better than a possibility".to_owned()
-            }
-            Headline::Nothing => "Nothing unusual was found in what was read".to_owned(),
-            Headline::NoCause { findings } => format!(
-                "Nothing explains enough: {} and no known cause that fits",
-                count(findings as u64, "finding", "findings")
-            ),
+            Headline::Cause { .. } => self.say1("findings-head-cause", "title", &title),
+            Headline::NotEnough => self.say("findings-head-not-enough").to_owned(),
+            Headline::Nothing => self.say("findings-head-nothing").to_owned(),
+            Headline::NoCause { findings } => self.count("findings-head-no-cause", findings),
         }
     }
 
@@ -163,17 +382,21 @@ impl<'a> View<'a> {
     pub(super) fn window(&self) -> String {
         let window = self.report.window;
         let (Some(start), Some(end)) = (window.start, window.end) else {
-            return "no times in the inputs".to_owned();
+            return self.say("export-no-times").to_owned();
         };
-        format!(
-            "{} to {} UTC ({})",
-            day_and_clock(start),
-            if day(start) == day(end) {
-                whole_clock(end)
-            } else {
-                day_and_clock(end)
-            },
-            units::secs(end.secs_since(start))
+        let until = if day(start) == day(end) {
+            whole_clock(end)
+        } else {
+            day_and_clock(end)
+        };
+        let length = self.words.units().secs(end.secs_since(start));
+        self.words.with(
+            "export-window",
+            &[
+                ("start", (&day_and_clock(start)).into()),
+                ("end", (&until).into()),
+                ("length", (&length).into()),
+            ],
         )
     }
 
@@ -200,10 +423,17 @@ impl<'a> View<'a> {
             .iter()
             .map(|(format, n)| format!("{n} {format}"))
             .collect();
-        format!(
-            "{}: {}",
-            count(self.report.inputs.len() as u64, "input", "inputs"),
-            listed.join(", ")
+        let n = self.report.inputs.len();
+        let key = match n {
+            1 => "export-inputs-line-one",
+            _ => "export-inputs-line",
+        };
+        self.words.with(
+            key,
+            &[
+                ("n", (&grouped(n as u64)).into()),
+                ("formats", (&listed.join(", ")).into()),
+            ],
         )
     }
 
@@ -271,18 +501,18 @@ pub(super) fn plain(text: &str) -> String {
         .collect()
 }
 
-/// Breaks text into lines of at most `width` characters, the first after `first`, the others after `rest`. A word that
+/// Breaks text into lines of at most `width` columns, the first after `first`, the others after `rest`. A word that
 /// is longer than a line stays whole: paths and queries must be pasted.
 pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> String {
     let mut out = String::from(first);
-    let mut used = first.chars().count();
+    let mut used = columns(first);
     let mut is_line_empty = true;
     for word in plain(text).split_whitespace() {
-        let length = word.chars().count();
+        let length = columns(word);
         if !is_line_empty && used + 1 + length > width {
             out.push('\n');
             out.push_str(rest);
-            used = rest.chars().count();
+            used = columns(rest);
             is_line_empty = true;
         }
         if !is_line_empty {

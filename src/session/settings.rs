@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::words::Lang;
+
 /// Colours of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -33,35 +35,6 @@ impl Theme {
     /// From its word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.word() == word)
-    }
-}
-
-/// Language of the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Lang {
-    /// English.
-    #[default]
-    En,
-    /// Korean.
-    Ko,
-}
-
-impl Lang {
-    /// Every one.
-    pub const ALL: [Self; 2] = [Self::En, Self::Ko];
-
-    /// As `--lang` takes it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::En => "en",
-            Self::Ko => "ko",
-        }
-    }
-
-    /// From its word.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|l| l.word() == word)
     }
 }
 

@@ -10,6 +10,8 @@ use crate::model::finding::{FindingKind, Severity};
 use crate::model::report::{Report, TimelineEntry};
 use crate::session::notes::{Notes, OwnEvent};
 use crate::store::Snapshot;
+use crate::words::report::Told;
+use crate::words::{Lang, Words, report};
 
 /// Where an entry comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +75,35 @@ impl Entry {
             Origin::Own(_) => "note",
             Origin::Report(_) | Origin::Event(_) => self.severity.word(),
         }
+    }
+}
+
+/// Puts what the report says into the language of people; what a person or an input wrote stays as it is.
+pub fn tell(entries: &mut [Entry], words: &Words, told: &Told) {
+    if words.lang() == Lang::En {
+        return;
+    }
+    for entry in entries {
+        let Origin::Report(id) = &entry.origin else {
+            continue;
+        };
+        let first = entry.first_title.as_ref().unwrap_or(&entry.title);
+        let said = id
+            .as_deref()
+            .and_then(|id| told.findings.get(told.place(id)?).cloned())
+            .unwrap_or_else(|| told.sentence(words, first));
+        match &mut entry.first_title {
+            Some(first) => *first = said,
+            None => entry.title = said,
+        }
+    }
+}
+
+/// How bad an entry is, in a word of the language; see [`Entry::weight`].
+pub fn weight_word(words: &Words, entry: &Entry) -> String {
+    match entry.origin {
+        Origin::Own(_) => words.text("export-note-word").to_owned(),
+        Origin::Report(_) | Origin::Event(_) => report::severity(words, entry.severity),
     }
 }
 

@@ -39,7 +39,7 @@ pub struct Frame<'a> {
     /// Colours and measures.
     pub tokens: &'a Tokens,
     /// Words of the language.
-    pub words: &'a Words,
+    pub words: &'static Words,
     /// Zone of the time axis.
     pub zone: &'a Zone,
     /// Zone of the second axis.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const FLOORS: &[(&str, &[&str])] = &[
     ("base", &["jiff", "encoding_rs", "sha2"]),
     ("model", &["toml"]),
+    ("words", &["fluent_bundle", "unic_langid"]),
     ("formats", &["snap", "memchr", "fast_float2"]),
     ("sources", &["serde_saphyr"]),
     ("store", &["polars"]),
@@ -16,10 +17,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("session", &["zip", "zstd", "tar", "flate2", "glob"]),
     ("export", &[]),
     ("engine", &[]),
-    (
-        "ui",
-        &["egui", "egui_table", "fluent_bundle", "unic_langid"],
-    ),
+    ("ui", &["egui", "egui_table"]),
     (
         "app",
         &[

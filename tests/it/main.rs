@@ -12,6 +12,7 @@ mod compliance;
 mod fixtures;
 mod floors;
 mod hostile;
+mod korean;
 mod prom_cases;
 mod support;
 #[cfg(feature = "gui")]
@@ -20,6 +21,8 @@ mod ui;
 mod ui_dump;
 #[cfg(feature = "gui")]
 mod ui_findings;
+#[cfg(feature = "gui")]
+mod ui_korean;
 #[cfg(feature = "gui")]
 mod ui_lanes;
 #[cfg(feature = "gui")]

@@ -1,7 +1,5 @@
 # the panel
 findings-list = Causes and findings
-findings-explanation = Explanation
-findings-filter = Filter
 findings-filter-hint = Filter findings
 findings-clear-filter = Clear the filter
 findings-sort-time = Sort by severity instead of time
@@ -11,7 +9,6 @@ findings-by-severity = By severity
 findings-dismissed-count = { $n } dismissed
 findings-dismissed-show = Show what was dismissed
 findings-dismissed-hide = Hide what was dismissed
-findings-shown = { $n } of { $total }
 findings-group-causes = Possible causes
 findings-group-pinned = Pinned
 findings-group-explained = Explained by { $title }
@@ -33,7 +30,6 @@ findings-undecided = What could not be decided
 findings-undecided-count = { $n } could not be decided
 findings-pick-first = Pick a cause or a finding first
 findings-pick-cause = Only a cause can be confirmed or refuted
-findings-nothing-picked = Pick a cause or a finding to see why
 findings-gone = What was picked is no longer in the report
 findings-original = Original
 findings-original-show = Show the original text
@@ -42,7 +38,7 @@ findings-original-hide = Hide the original text
 # headlines
 findings-head-beside = Nothing that was read lies in the window: the inputs run from { $start } to { $end }
 findings-head-cause = Most likely cause: { $title }
-findings-head-part = Most likely cause of a part ({ $share } %) of what was found: { $title }
+findings-head-part = Most likely cause of a part ({ $share }) of what was found: { $title }
 findings-head-not-enough = Nothing explains enough: no cause below is better than a possibility
 findings-head-no-cause = Nothing explains enough: { $n } findings and no known cause that fits
 findings-head-no-cause-one = Nothing explains enough: 1 finding and no known cause that fits
@@ -95,7 +91,6 @@ findings-evidence = Evidence
 findings-explained-by = Explained by
 findings-cause = Cause
 findings-confidence = Confidence
-findings-since = Since
 findings-until = Until
 findings-ongoing = not over when the recording ended
 findings-copy = Copy
@@ -528,7 +523,6 @@ findings-say-quote-interval = the interval changes here
 findings-say-quote-sum = { $q } { $t }, { $n } observations, { $n2 } beyond { $t2 }
 
 # inputs
-inputs-title = Inputs
 inputs-filter = Filter inputs
 inputs-clear-filter = Clear the filter
 inputs-read = { $n } inputs, { $rows } rows

@@ -65,7 +65,6 @@ timeline-edge-inverted = The window would end before it begins
 timeline-nothing-to-zoom = Measure a range or pick a finding first
 timeline-reads-range = From { $from } to { $to }
 timeline-reads-nothing = nothing here
-timeline-help = Drag on a lane draws a box; click sets the cursor. Ctrl+wheel zooms around the pointer, also a plain wheel over the axis; Shift+wheel pans; dragging the axis or with the middle button pans; Shift+drag measures.
 timeline-blank-elsewhere = Nothing in this window
 timeline-blank-before = Last at { $when }{ $key }
 timeline-blank-after = Next at { $when }{ $key }

@@ -1,7 +1,5 @@
 # the panel
 findings-list = 원인과 발견 사항
-findings-explanation = 설명
-findings-filter = 필터
 findings-filter-hint = 발견 사항 필터
 findings-clear-filter = 필터 지우기
 findings-sort-time = 시간순 대신 심각도순으로 정렬
@@ -11,7 +9,6 @@ findings-by-severity = 심각도순
 findings-dismissed-count = 제외 { $n }개
 findings-dismissed-show = 제외한 항목 보기
 findings-dismissed-hide = 제외한 항목 숨기기
-findings-shown = { $total }개 중 { $n }개
 findings-group-causes = 원인 후보
 findings-group-pinned = 고정됨
 findings-group-explained = 설명됨: { $title }
@@ -33,7 +30,6 @@ findings-undecided = 판단할 수 없었던 항목
 findings-undecided-count = 판단 불가 { $n }개
 findings-pick-first = 먼저 원인이나 발견 사항을 선택하십시오
 findings-pick-cause = 확정하거나 반박할 수 있는 것은 원인뿐입니다
-findings-nothing-picked = 원인이나 발견 사항을 선택하면 이유가 여기에 표시됩니다
 findings-gone = 선택한 항목이 더 이상 보고서에 없습니다
 findings-original = 원문
 findings-original-show = 원문 보기
@@ -42,7 +38,7 @@ findings-original-hide = 원문 숨기기
 # headlines
 findings-head-beside = 읽은 데이터가 분석 구간에 없습니다: 입력은 { $start }부터 { $end }까지입니다
 findings-head-cause = 가장 유력한 원인: { $title }
-findings-head-part = 발견 사항 일부({ $share } %)의 가장 유력한 원인: { $title }
+findings-head-part = 발견 사항 일부({ $share })의 가장 유력한 원인: { $title }
 findings-head-not-enough = 충분히 설명하는 원인이 없습니다: 아래 원인은 모두 가능성일 뿐입니다
 findings-head-no-cause = 충분히 설명하는 원인이 없습니다: 발견 사항 { $n }개에 맞는 알려진 원인이 없습니다
 findings-head-no-cause-one = 충분히 설명하는 원인이 없습니다: 발견 사항 1개에 맞는 알려진 원인이 없습니다
@@ -95,7 +91,6 @@ findings-evidence = 근거 데이터
 findings-explained-by = 설명하는 원인
 findings-cause = 원인
 findings-confidence = 신뢰도
-findings-since = 시작
 findings-until = 종료
 findings-ongoing = 기록이 끝날 때까지 계속됨
 findings-copy = 복사
@@ -519,8 +514,8 @@ findings-say-quote-connect = { $addr } 연결 { $t }, { $what }
 findings-say-quote-no-connect = { $addr } { $t } 뒤에도 연결 안 됨, { $what }
 findings-say-quote-span = { $service }: 연결 { $t }
 findings-say-quote-summary = 요약: 연결 { $t }
-findings-say-quote-call-connect = 호출 { $n } − 피호출자 { $n2 } = 차이 { $n3 } ms, 연결 { $t }
-findings-say-quote-call = 호출 { $n } − 피호출자 { $n2 } = 차이 { $n3 } ms
+findings-say-quote-call-connect = 호출 { $n } − 피호출자 { $n2 } = 차이 { $n3 }ms, 연결 { $t }
+findings-say-quote-call = 호출 { $n } − 피호출자 { $n2 } = 차이 { $n3 }ms
 findings-say-quote-slow = { $what } { $t } 소요
 findings-say-quote-holder = 추정 보유자: { $what }
 findings-say-quote-dump = { $t } 덤프의 고루틴 { $n }개
@@ -528,7 +523,6 @@ findings-say-quote-interval = 여기서 주기가 바뀜
 findings-say-quote-sum = { $q } { $t }, 관측 { $n }건, { $t2 } 초과 { $n2 }건
 
 # inputs
-inputs-title = 입력
 inputs-filter = 입력 필터
 inputs-clear-filter = 필터 지우기
 inputs-read = 입력 { $n }개, { $rows }행

@@ -2,9 +2,9 @@
 notes-analysing = 분석이 끝나면 타임라인이 표시됩니다
 notes-add = 이벤트 추가
 notes-all = 모든 항목
-notes-minor = minor 이상
-notes-major = major 이상
-notes-critical = critical만
+notes-minor = 경미 이상
+notes-major = 심각 이상
+notes-critical = 치명만
 notes-least = 이 심각도부터 표시
 notes-hidden = 숨긴 항목 ({ $n })
 notes-count = 항목 { $n }개

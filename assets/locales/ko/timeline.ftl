@@ -64,7 +64,6 @@ timeline-edge-inverted = 구간의 끝이 시작보다 앞섭니다
 timeline-nothing-to-zoom = 먼저 구간을 측정하거나 발견 항목을 선택하십시오
 timeline-reads-range = { $from }부터 { $to }까지
 timeline-reads-nothing = 값 없음
-timeline-help = 레인에서 끌면 상자를 그리고, 클릭하면 커서를 놓습니다. Ctrl+휠은 포인터를 중심으로 확대하며 축 위에서는 휠만으로도 확대합니다. Shift+휠, 축 끌기, 가운데 버튼 끌기로 이동하고, Shift+끌기로 측정합니다.
 timeline-blank-elsewhere = 이 구간에는 표시할 내용이 없습니다
 timeline-blank-before = 직전 { $when }{ $key }
 timeline-blank-after = 다음 { $when }{ $key }

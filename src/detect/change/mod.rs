@@ -105,12 +105,13 @@ fn of_event(snapshot: &Snapshot, event: &Event, entities: &[String]) -> Finding 
     let mut finding = Finding::new(FindingKind::Change, &subject, event.t, event.end)
         .with("what", event.title.as_ref());
     event.title.as_ref().clone_into(&mut finding.title);
-    let mut detail = format!(
-        "A change of kind {} at {}: {}.",
-        event.kind,
-        event.t.to_clock(),
-        event.title
-    );
+    // An event whose kind is just `change` says no more than that.
+    let kind = match event.kind.as_ref() {
+        "" | "change" => String::new(),
+        kind => format!(" of kind {kind}"),
+    };
+    let clock = event.t.to_clock();
+    let mut detail = format!("A change{kind} at {clock}: {}.", event.title);
     if !event.text.is_empty() && event.text != event.title {
         let more = text::shorten(event.text.trim(), 300);
         let stop = if more.ends_with(['.', '!', '?', '…']) {

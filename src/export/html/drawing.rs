@@ -51,7 +51,12 @@ pub(super) fn svg(out: &mut String, view: &View<'_>) {
         drawn.push((left, right, row, entry));
     }
     let height = TOP + ends_at.len() as f64 * ROW + MARGIN;
-    writeln!(out, "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"The timeline as a drawing; the table below says the same\">").ok();
+    let label = escaped(view.say("export-drawing"));
+    writeln!(
+        out,
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{label}\">"
+    )
+    .ok();
     axis(out, from, to, height);
     for (left, right, row, entry) in drawn {
         let y = TOP + row as f64 * ROW;
@@ -64,7 +69,8 @@ pub(super) fn svg(out: &mut String, view: &View<'_>) {
     }
     out.push_str("</svg>\n");
     if left_out > 0 {
-        writeln!(out, "<p class=\"facts\">{left_out} more did not fit into the drawing; the table below has all</p>").ok();
+        let text = escaped(&view.count("export-drawing-more", left_out));
+        writeln!(out, "<p class=\"facts\">{text}</p>").ok();
     }
 }
 

@@ -254,7 +254,7 @@ impl DotLane {
             } else {
                 "lane-rung-syn"
             };
-            let time = units::ms(f64::from(*rung));
+            let time = canvas.words.units().ms(f64::from(*rung));
             let long = canvas.words.with(key, &[("time", (&time).into())]);
             let ink = canvas.tokens.text_dim;
             for text in [long, time] {

@@ -81,7 +81,7 @@ impl Timeline {
         };
         let is_first = !std::mem::replace(&mut boxed.is_met, true);
         let range = boxed.range;
-        let length = axis::length_near(range.nanos(), stage.nanos_per_point());
+        let length = axis::length_near(range.nanos(), stage.nanos_per_point(), frame.words.units());
         let corner = rect.intersect(lane).intersect(ui.clip_rect());
         let popup = Area::new(ui.scope_id().with("box"))
             .order(Order::Foreground)

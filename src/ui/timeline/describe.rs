@@ -25,7 +25,10 @@ pub(super) fn target(
             let name = shorten(&series.selector(), LONGEST);
             let sample = t.and_then(|t| {
                 let at = series.t.binary_search(&t.nanos()).ok()?;
-                let value = units::with_unit(*series.v.get(at)?, &series.unit);
+                let value = frame
+                    .words
+                    .units()
+                    .with_unit(*series.v.get(at)?, &series.unit);
                 Some(format!("\n{}   {value}", when(t)))
             });
             format!("{name}{}", sample.unwrap_or_default())

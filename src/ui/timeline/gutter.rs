@@ -166,7 +166,7 @@ impl Timeline {
         let note = self
             .slots
             .last(&lane.row.spec)
-            .map(|l| l.note_in(frame.words));
+            .map(|l| frame.words.amounts(&l.note_in(frame.words)));
         let note = note.unwrap_or_default();
         let part = part(frame).filter(|_| !lane.row.is_collapsed);
         let said = part.map_or(&[][..], |part| {

@@ -28,7 +28,9 @@ impl Timeline {
             );
         };
         let when = match frame.view.measure.filter(|m| m.nanos() > 0) {
-            Some(range) => axis::length_near(range.nanos(), stage.nanos_per_point()),
+            Some(range) => {
+                axis::length_near(range.nanos(), stage.nanos_per_point(), frame.words.units())
+            }
             None => frame.view.cursor.map(write).unwrap_or_default(),
         };
         let Some(row) = frame.view.lanes.get(frame.view.active_lane) else {

@@ -145,7 +145,8 @@ impl Timeline {
             let (from, to) = (stage.x(range.start), stage.x(range.end));
             let band = Rect::from_x_y_ranges(from..=to, rect.y_range());
             painter.rect_filled(band, 0, tokens.measure);
-            let length = axis::length_near(range.nanos(), stage.nanos_per_point());
+            let length =
+                axis::length_near(range.nanos(), stage.nanos_per_point(), frame.words.units());
             tag(
                 f32::midpoint(from, to),
                 length,

@@ -133,7 +133,7 @@ impl Slots {
                     .into_iter()
                     .map(|r| Said {
                         name: r.name,
-                        value: r.value,
+                        value: words.amounts(&r.value),
                         colour: r.colour,
                     })
                     .collect(),
@@ -142,7 +142,7 @@ impl Slots {
                     .into_iter()
                     .map(|(name, value)| Said {
                         name,
-                        value,
+                        value: words.amounts(&value),
                         colour: None,
                     })
                     .collect(),

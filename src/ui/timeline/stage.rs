@@ -54,7 +54,7 @@ impl Stage {
     /// How instants are written.
     pub const fn clock<'a>(&self, frame: &Frame<'a>) -> Clock<'a> {
         if frame.settings.is_relative {
-            Clock::Since(self.zero)
+            Clock::Since(self.zero, frame.words.units())
         } else {
             Clock::Wall(frame.zone)
         }

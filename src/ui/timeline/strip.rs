@@ -135,7 +135,13 @@ impl Timeline {
         let plot = rect.with_min_y(rect.top() + drawn.head(rect.height()));
         let values = drawn
             .values(stage.drawn)
-            .and_then(|axis| values::values(&axis, is_log, plot.height()));
+            .and_then(|axis| values::values(&axis, is_log, plot.height()))
+            .map(|mut values| {
+                for (_, label) in &mut values.ticks {
+                    *label = frame.words.amounts(label);
+                }
+                values
+            });
         let blank = drawn.blank(stage.drawn);
         // Where nothing is drawn there is nothing to measure either.
         let values = values.filter(|_| blank.is_none());
@@ -386,7 +392,10 @@ fn failed(
     let words = if why == UNKNOWN_KIND {
         frame.words.text("timeline-unknown-kind").to_owned()
     } else {
-        frame.words.with("timeline-failed", &[("why", why.into())])
+        let why = crate::words::warnings::why(frame.words, why);
+        frame
+            .words
+            .with("timeline-failed", &[("why", (&why).into())])
     };
     let galley = text::line(
         painter,

@@ -109,8 +109,8 @@ fn card(
     let (a, b) = chart.values;
     let numbers = format!(
         "{} → {}",
-        list::value(a, &chart.unit),
-        list::value(b, &chart.unit)
+        list::value(frame.words, a, &chart.unit),
+        list::value(frame.words, b, &chart.unit)
     );
     let label = frame.words.with(
         "compare-chart",
@@ -165,7 +165,7 @@ fn card(
         digits.clone(),
         tokens.text_dim,
     );
-    let length = format!("+{}", crate::base::units::secs((longest / 1e9).round()));
+    let length = format!("+{}", frame.words.units().secs((longest / 1e9).round()));
     let length = painter.layout_no_wrap(length, digits, tokens.text_faint);
     let at = inner.right_bottom() - length.size();
     if at.x > drawn.right() + theme::GAP {

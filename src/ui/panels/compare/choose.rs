@@ -75,7 +75,7 @@ fn side(
 ) -> Option<TimeRange> {
     let text = now.map_or_else(
         || frame.words.text("compare-choose").to_owned(),
-        |range| presets::text(range, frame.zone),
+        |range| presets::text(frame, range),
     );
     let colour = if name == "A" {
         frame.tokens.text_dim
@@ -95,7 +95,7 @@ fn side(
             let Some(range) = range.filter(|r| r.nanos() > 0) else {
                 return;
             };
-            let text = presets::text(range, frame.zone);
+            let text = presets::text(frame, range);
             let entry = ui.button(frame.words.text(key)).on_hover_text(text);
             if entry.clicked() {
                 chosen = Some(range);

@@ -9,6 +9,7 @@ use crate::ui::frame::Frame;
 use crate::ui::icons::{self, Icon};
 use crate::ui::panels::compare::PARTS;
 use crate::ui::theme;
+use crate::words::Words;
 
 /// Height of a row.
 const HEIGHT: f32 = 21.0;
@@ -193,8 +194,8 @@ impl List {
         };
         let verdict = frame.words.text(verdict);
         let numbers = [
-            value(a, &change.unit),
-            value(b, &change.unit),
+            value(frame.words, a, &change.unit),
+            value(frame.words, b, &change.unit),
             ratio(a, b),
             chance(change.q),
         ];
@@ -221,7 +222,7 @@ impl List {
     fn odd(&self, ui: &mut Ui, frame: &Frame<'_>, odd: &Odd) -> bool {
         let of = |summary: crate::session::compare::Summary| {
             if summary.n > 0.0 {
-                value(summary.median, &odd.unit)
+                value(frame.words, summary.median, &odd.unit)
             } else {
                 "–".to_owned()
             }
@@ -387,12 +388,14 @@ pub(super) fn shown(change: &Change) -> (f64, f64) {
 }
 
 /// A value in its unit, rates as short as they can be.
-pub(super) fn value(value: f64, unit: &str) -> String {
+pub(super) fn value(words: &Words, value: f64, unit: &str) -> String {
+    let units = words.units();
+    let per = units.s.trim_start();
     match unit.strip_suffix("/s") {
-        Some("seconds") => format!("{} s/s", units::number(value)),
-        Some("") => format!("{}/s", units::number(value)),
-        Some(unit) => format!("{}/s", units::with_unit(value, unit)),
-        None => units::with_unit(value, unit),
+        Some("seconds") => format!("{}{}/{per}", units::number(value), units.s),
+        Some("") => format!("{}/{per}", units::number(value)),
+        Some(unit) => format!("{}/{per}", units.with_unit(value, unit)),
+        None => units.with_unit(value, unit),
     }
 }
 
@@ -470,7 +473,7 @@ fn short(selector: &str) -> String {
 
 /// Everything that is known of a change.
 fn told(frame: &Frame<'_>, change: &Change) -> String {
-    let value = |v: f64| value(v, &change.unit);
+    let value = |v: f64| value(frame.words, v, &change.unit);
     let mut lines = vec![change.subject.name.clone()];
     for (name, s) in [("A", change.a), ("B", change.b)] {
         let n = grouped(s.n as u64);

@@ -1,7 +1,6 @@
 //! Pairs of windows that come to mind.
 
-use crate::base::time::{TimeRange, Timestamp, Zone};
-use crate::base::units;
+use crate::base::time::{TimeRange, Timestamp};
 use crate::model::finding::{FindingKind, Severity};
 use crate::model::hypothesis::{Hypothesis, Role};
 use crate::session::incident::Incident;
@@ -91,16 +90,16 @@ fn of_cause(incident: &Incident, cause: &Hypothesis) -> (Timestamp, Option<Times
 
 /// Both windows in words.
 pub(super) fn told(frame: &Frame<'_>, (a, b): (TimeRange, TimeRange)) -> String {
-    format!("A  {}\nB  {}", text(a, frame.zone), text(b, frame.zone))
+    format!("A  {}\nB  {}", text(frame, a), text(frame, b))
 }
 
 /// `14:25:56 – 14:30:20 · 4 min 24 s`
-pub(super) fn text(range: TimeRange, zone: &Zone) -> String {
-    let clock = |t: Timestamp| zone.civil(t).clock(0);
+pub(super) fn text(frame: &Frame<'_>, range: TimeRange) -> String {
+    let clock = |t: Timestamp| frame.zone.civil(t).clock(0);
     format!(
         "{} – {} · {}",
         clock(range.start),
         clock(range.end),
-        units::secs(range.secs().round())
+        frame.words.units().secs(range.secs().round())
     )
 }

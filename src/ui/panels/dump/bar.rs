@@ -14,6 +14,7 @@ use crate::ui::panels::dump::paint::choices;
 use crate::ui::panels::dump::{Dump, Mode, Open, format};
 use crate::ui::request::{FocusEdit, Request};
 use crate::ui::theme::SMALL;
+use crate::words::warnings;
 
 /// Says which profile is open, or which two, when each was taken, and what is to know of them.
 pub(super) fn title(ui: &mut Ui, frame: &mut Frame<'_>, incident: &Incident, open: Open) {
@@ -76,7 +77,7 @@ fn one(frame: &Frame<'_>, incident: &Incident, profile: &Profile) -> String {
             ),
             (
                 "total",
-                (&format::value(profile.total, &profile.unit)).into(),
+                (&format::value(frame.words, profile.total, &profile.unit)).into(),
             ),
             (
                 "process",
@@ -88,12 +89,12 @@ fn one(frame: &Frame<'_>, incident: &Incident, profile: &Profile) -> String {
 
 fn two(frame: &Frame<'_>, incident: &Incident, a: &Profile, b: &Profile) -> String {
     let time = |p: &Profile| format::taken(frame.words, frame.zone, p);
-    let total = |p: &Profile| format::value(p.total, &p.unit);
+    let total = |p: &Profile| format::value(frame.words, p.total, &p.unit);
     let snapshot = incident.snapshot();
     let ratio = if a.total > 0.0 {
         format!("×{}", units::number(units::round_to(b.total / a.total, 2)))
     } else {
-        format::change(b.total - a.total, &a.unit)
+        format::change(frame.words, b.total - a.total, &a.unit)
     };
     frame.words.with(
         "dump-title-two",
@@ -118,13 +119,13 @@ fn notes(ui: &mut Ui, frame: &Frame<'_>, incident: &Incident, profile: &Profile)
         _ => {}
     }
     let input = incident.snapshot().inputs.get(profile.input.0 as usize);
-    let warnings = input.map_or(&[][..], |i| &i.warnings);
-    texts.extend(warnings.iter().map(|w| w.text.clone()));
+    let all = input.map_or(&[][..], |i| &i.warnings);
+    texts.extend(all.iter().map(|w| warnings::text(frame.words, w)));
     if texts.is_empty() {
         return;
     }
     let text = texts.join("\n");
-    if warnings.is_empty() {
+    if all.is_empty() {
         sign(ui, Icon::Info, frame.tokens.text_faint, &text);
     } else {
         warn(ui, frame, &text);

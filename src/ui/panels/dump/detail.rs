@@ -3,7 +3,6 @@
 use egui::{Align, RichText, Ui, pos2, vec2};
 
 use crate::base::text::grouped;
-use crate::base::units;
 use crate::detect::lock_contention::holder::{By, LikelyHolder};
 use crate::formats::go_dump::wait;
 use crate::model::profile::{Profile, StackGroup};
@@ -98,7 +97,7 @@ fn title(
             frame.ask(Request::Tell(w.text("dump-copied").to_owned()));
         }
         let state = format::state(w, &group.state, group.class);
-        let count = format::value(group.value, &profile.unit);
+        let count = format::value(frame.words, group.value, &profile.unit);
         let id = group
             .first_id
             .map(|id| w.with("dump-first", &[("id", (&id.to_string()).into())]));
@@ -127,7 +126,7 @@ fn fact(ui: &mut Ui, frame: &Frame<'_>, name: &str, value: &str) {
 fn facts(ui: &mut Ui, frame: &Frame<'_>, group: &StackGroup) {
     let w = frame.words;
     if let Some(wait) = group.wait_s {
-        let text = format!("≥ {}", units::secs(wait));
+        let text = format!("≥ {}", frame.words.units().secs(wait));
         fact(ui, frame, w.text("dump-fact-wait"), &text);
     }
     if !group.labels.is_empty() {
@@ -150,7 +149,7 @@ fn locks(
         all.extend(own);
     }
     for (lock, waiting) in all.iter().take(most) {
-        let n = format::value(*waiting, &profile.unit);
+        let n = format::value(frame.words, *waiting, &profile.unit);
         let text = frame.words.with(
             "dump-lock-waiting",
             &[("lock", (&address(*lock)).into()), ("n", (&n).into())],

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use egui::{Align, Color32, CornerRadius, EventFilter, Key, Mesh, Rect, Response, Role, Sense};
 use egui::{Shape, Stroke, StrokeKind, Ui, WidgetInfo, pos2, vec2};
 
-use crate::base::units;
 use crate::engine::memo::Memo;
 use crate::formats::go_dump::wait;
 use crate::store::stacks::functions::{matched, matching};
@@ -64,11 +63,11 @@ impl FlameView {
         let count = found.names.iter().filter(|is| **is).count();
         let n = crate::base::text::grouped(count as u64);
         let share = match (scale, open.b) {
-            (_, None) => units::share(found.total[0]),
+            (_, None) => frame.words.units().share(found.total[0]),
             (_, Some(_)) => format!(
                 "{} > {}",
-                units::share(found.total[0]),
-                units::share(found.total[1])
+                frame.words.units().share(found.total[0]),
+                frame.words.units().share(found.total[1])
             ),
         };
         let text = frame.words.with(
@@ -386,16 +385,16 @@ fn story(frame: &Frame<'_>, stage: &Stage<'_>, node: usize) -> String {
     let [a, b] = tree.scaled(this.total, Scale::Share);
     let first = format!(
         "{name}, {} ({})",
-        format::value(this.total[0], unit),
-        units::share(a)
+        format::value(frame.words, this.total[0], unit),
+        frame.words.units().share(a)
     );
     if !tree.is_diff {
         return first;
     }
     let second = format!(
         "{} ({})",
-        format::value(this.total[1], unit),
-        units::share(b)
+        format::value(frame.words, this.total[1], unit),
+        frame.words.units().share(b)
     );
     format!("{first} > {second}")
 }
@@ -436,17 +435,17 @@ fn card(ui: &mut Ui, frame: &Frame<'_>, stage: &Stage<'_>, node: usize) {
         ] {
             let shares = tree.scaled(value, Scale::Share);
             dim(ui, word);
-            cell(ui, &format::value(value[0], unit));
+            cell(ui, &format::value(frame.words, value[0], unit));
             if tree.is_diff {
-                cell(ui, &format::value(value[1], unit));
-                cell(ui, &format::change(value[1] - value[0], unit));
+                cell(ui, &format::value(frame.words, value[1], unit));
+                cell(ui, &format::change(frame.words, value[1] - value[0], unit));
                 ui.end_row();
                 dim(ui, "");
-                cell(ui, &units::share(shares[0]));
-                cell(ui, &units::share(shares[1]));
+                cell(ui, &frame.words.units().share(shares[0]));
+                cell(ui, &frame.words.units().share(shares[1]));
                 cell(ui, &format::points(w, shares[1] - shares[0]));
             } else {
-                cell(ui, &units::share(shares[0]));
+                cell(ui, &frame.words.units().share(shares[0]));
             }
             ui.end_row();
         }
@@ -475,8 +474,8 @@ fn legend(ui: &mut Ui, frame: &Frame<'_>, picture: &Picture) {
         let text = w.with(
             "dump-totals-differ",
             &[
-                ("a", (&format::value(a, unit)).into()),
-                ("b", (&format::value(b, unit)).into()),
+                ("a", (&format::value(frame.words, a, unit)).into()),
+                ("b", (&format::value(frame.words, b, unit)).into()),
             ],
         );
         ui.label(dim(&text));
@@ -488,7 +487,7 @@ fn legend(ui: &mut Ui, frame: &Frame<'_>, picture: &Picture) {
 fn left_out(ui: &mut Ui, frame: &Frame<'_>, picture: &Picture) {
     let [a, b] = picture.tree.left_out;
     if a + b < 0.0 {
-        let n = format::value(a + b, &picture.unit);
+        let n = format::value(frame.words, a + b, &picture.unit);
         let text = frame.words.with("dump-left-out", &[("n", (&n).into())]);
         ui.label(
             egui::RichText::new(text)

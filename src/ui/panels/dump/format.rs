@@ -8,24 +8,24 @@ use crate::store::stacks::{encoding, process_key};
 use crate::ui::words::Words;
 
 /// A value in the unit of its profile.
-pub(super) fn value(value: f64, unit: &str) -> String {
+pub(super) fn value(words: &Words, value: f64, unit: &str) -> String {
     match unit {
-        "nanoseconds" | "ns" => units::ms(value / 1e6),
-        "microseconds" | "us" => units::ms(value / 1e3),
+        "nanoseconds" | "ns" => words.units().ms(value / 1e6),
+        "microseconds" | "us" => words.units().ms(value / 1e3),
         "objects" | "samples" | "count" => units::number(value),
-        _ => units::with_unit(value, unit),
+        _ => words.units().with_unit(value, unit),
     }
 }
 
 /// A change of a value, with its sign.
-pub(super) fn change(by: f64, unit: &str) -> String {
-    sign(by, &value(by.abs(), unit))
+pub(super) fn change(words: &Words, by: f64, unit: &str) -> String {
+    sign(by, &value(words, by.abs(), unit))
 }
 
 /// A change of a share, in percentage points.
 pub(super) fn points(words: &Words, by: f64) -> String {
-    let percent = units::share(by.abs());
-    let number = percent.trim_end_matches(" %");
+    let percent = words.units().share_near(by.abs());
+    let number = percent.trim_end_matches(words.units().percent.as_ref());
     sign(by, &words.with("dump-points", &[("n", number.into())]))
 }
 
@@ -204,10 +204,29 @@ mod tests {
 
     #[test]
     fn a_change_has_a_sign() {
-        assert_eq!(change(2_574.0, "count"), "+2,574");
-        assert_eq!(change(-1.0, "count"), "-1");
-        assert_eq!(change(0.0, "count"), "±0");
-        assert_eq!(change(2_000_000.0, "nanoseconds"), "+2 ms");
-        assert_eq!(change(-1024.0, "bytes"), "-1 KiB");
+        assert_eq!(
+            change(Words::of(crate::words::Lang::En), 2_574.0, "count"),
+            "+2,574"
+        );
+        assert_eq!(
+            change(Words::of(crate::words::Lang::En), -1.0, "count"),
+            "-1"
+        );
+        assert_eq!(
+            change(Words::of(crate::words::Lang::En), 0.0, "count"),
+            "±0"
+        );
+        assert_eq!(
+            change(
+                Words::of(crate::words::Lang::En),
+                2_000_000.0,
+                "nanoseconds"
+            ),
+            "+2 ms"
+        );
+        assert_eq!(
+            change(Words::of(crate::words::Lang::En), -1024.0, "bytes"),
+            "-1 KiB"
+        );
     }
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use egui::{Align, Color32, Rect, Shape, Stroke, Ui, pos2, vec2};
 
 use crate::base::text::grouped;
-use crate::base::units;
 use crate::detect::lock_contention::holder::{LikelyHolder, of_locks};
 use crate::engine::memo::{Answer, Memo};
 use crate::session::incident::Incident;
@@ -292,7 +291,10 @@ fn about(frame: &Frame<'_>, sheet: &Sheet, row: &Row) -> String {
         parts.push(w.with("dump-stacks", &[("n", (&n).into())]));
     }
     if let Some(wait) = row.wait_s {
-        parts.push(w.with("dump-waited", &[("time", (&units::secs(wait)).into())]));
+        parts.push(w.with(
+            "dump-waited",
+            &[("time", (&frame.words.units().secs(wait)).into())],
+        ));
     }
     match (sheet.grouping, row.locks.as_slice()) {
         (Grouping::Lock, _) | (_, []) => {}
@@ -327,7 +329,10 @@ fn course(frame: &Frame<'_>, incident: &Incident, sheet: &Sheet, row: &Row) -> S
         .filter_map(|(dump, count)| {
             let profile = profiles.get(*dump)?;
             let time = format::taken(frame.words, frame.zone, profile);
-            Some(format!("{time}  {}", format::value(*count, &profile.unit)))
+            Some(format!(
+                "{time}  {}",
+                format::value(frame.words, *count, &profile.unit)
+            ))
         })
         .collect();
     told.join("\n")
@@ -349,11 +354,13 @@ fn one(
         .profiles
         .get(sheet.open)
         .map_or("count", |p| p.unit.as_ref());
-    let count = format::value(groups.count(this), unit);
-    let share = units::share(groups.share(this));
+    let count = format::value(frame.words, groups.count(this), unit);
+    let share = frame.words.units().share(groups.share(this));
     let (word, function) = head(frame, sheet.grouping, this);
     let second = about(frame, sheet, this);
-    let change = groups.change(this).map(|by| format::change(by, unit));
+    let change = groups
+        .change(this)
+        .map(|by| format::change(frame.words, by, unit));
     let mut name = format!(
         "{count} ({share}) {word}{}, {second}",
         format::short(function)

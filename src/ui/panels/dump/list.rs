@@ -171,7 +171,7 @@ fn story(frame: &Frame<'_>, incident: &Incident, ix: usize) -> Option<String> {
             ),
             (
                 "total",
-                (&format::value(profile.total, &profile.unit)).into(),
+                (&format::value(frame.words, profile.total, &profile.unit)).into(),
             ),
             ("input", format::input(snapshot, profile).into()),
         ],
@@ -237,7 +237,7 @@ fn profile(
     line(p, at(4.0, 18.0), Align::Min, &[(badge, mono(), t.accent)]);
     let time = format::taken(frame.words, frame.zone, this);
     line(p, at(18.0, 82.0), Align::Min, &[(&time, mono(), text)]);
-    let total = format::value(this.total, &this.unit);
+    let total = format::value(frame.words, this.total, &this.unit);
     let wide = line(p, at(86.0, right), Align::Max, &[(&total, mono(), text)]);
     let input = format::file_name(format::input(snapshot, this));
     let room = at(86.0, right - wide - GAP);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use egui::{Align, Rect, Sense, Ui, vec2};
 
 use crate::base::text::grouped;
-use crate::base::units;
 use crate::engine::memo::Memo;
 use crate::store::stacks::functions::{Function, Neighbours, matching, neighbours};
 use crate::store::stacks::tree::Scale;
@@ -250,7 +249,7 @@ impl SandwichView {
                         ui.label(none.color(frame.tokens.text_dim));
                     }
                     for (other, value) in list {
-                        let values = around_numbers(picture, *value);
+                        let values = around_numbers(frame, picture, *value);
                         if one(ui, frame, picture, *other, &values, false) && *other != 0 {
                             to = Some(*other);
                         }
@@ -273,21 +272,21 @@ fn numbers(
     let tree = &picture.tree;
     let unit = picture.unit.as_ref();
     if !tree.is_diff {
-        let share = |v: [f64; 2]| units::share(tree.scaled(v, Scale::Share)[0]);
-        let mut values = vec![(format::value(own[0], unit), NUMBER)];
+        let share = |v: [f64; 2]| frame.words.units().share(tree.scaled(v, Scale::Share)[0]);
+        let mut values = vec![(format::value(frame.words, own[0], unit), NUMBER)];
         values.extend(is_wide.then(|| (share(own), SHARE)));
-        values.push((format::value(total[0], unit), NUMBER));
+        values.push((format::value(frame.words, total[0], unit), NUMBER));
         values.push((share(total), SHARE));
         return values;
     }
     let shown = tree.scaled(total, scale);
     let text = |v: f64| match scale {
-        Scale::Share => units::share(v),
-        Scale::Absolute => format::value(v, unit),
+        Scale::Share => frame.words.units().share(v),
+        Scale::Absolute => format::value(frame.words, v, unit),
     };
     let gain = |v: [f64; 2]| match scale {
         Scale::Share => format::points(frame.words, tree.gain(v, scale)),
-        Scale::Absolute => format::change(tree.gain(v, scale), unit),
+        Scale::Absolute => format::change(frame.words, tree.gain(v, scale), unit),
     };
     vec![
         (gain(own), NUMBER),
@@ -297,18 +296,18 @@ fn numbers(
     ]
 }
 
-fn around_numbers(picture: &Picture, value: [f64; 2]) -> Vec<(String, f32)> {
+fn around_numbers(frame: &Frame<'_>, picture: &Picture, value: [f64; 2]) -> Vec<(String, f32)> {
     let tree = &picture.tree;
     let shares = tree.scaled(value, Scale::Share);
     if tree.is_diff {
         vec![
-            (units::share(shares[0]), SHARE),
-            (units::share(shares[1]), SHARE),
+            (frame.words.units().share(shares[0]), SHARE),
+            (frame.words.units().share(shares[1]), SHARE),
         ]
     } else {
         vec![
-            (format::value(value[0], &picture.unit), NUMBER),
-            (units::share(shares[0]), SHARE),
+            (format::value(frame.words, value[0], &picture.unit), NUMBER),
+            (frame.words.units().share(shares[0]), SHARE),
         ]
     }
 }

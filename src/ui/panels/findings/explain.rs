@@ -2,7 +2,6 @@
 
 use egui::{Role, Sense, Stroke, Ui, WidgetInfo, vec2};
 
-use crate::base::units;
 use crate::correlate::ENOUGH;
 use crate::model::hypothesis::{Hypothesis, Role as ChangeRole};
 use crate::model::input::Evidence;
@@ -98,7 +97,7 @@ fn head(ui: &mut Ui, frame: &Frame<'_>, hypothesis: &Hypothesis, said: &ToldHypo
             words.text("findings-score-possible")
         };
         dim(ui, frame, &format!("{text} ({state})")).on_hover_text(means);
-        let share = units::share(hypothesis.coverage);
+        let share = frame.words.units().share(hypothesis.coverage);
         let text = words.with("findings-coverage", &[("share", share.as_str().into())]);
         dim(ui, frame, &text).on_hover_text(words.text("findings-coverage-means"));
         dim(ui, frame, &since(frame, hypothesis.onset))

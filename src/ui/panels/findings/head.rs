@@ -49,7 +49,7 @@ pub(super) fn sentence(frame: &Frame<'_>, report: &Report, told: &Told) -> Strin
             words.with("findings-head-cause", &[("title", title(best).into())])
         }
         Headline::Cause { .. } | Headline::CauseOfPart { .. } => {
-            let share = format!("{:.0}", coverage * 100.0);
+            let share = words.units().share(coverage);
             let args = [
                 ("share", share.as_str().into()),
                 ("title", title(best).into()),

@@ -268,7 +268,7 @@ fn hypothesis(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: P
             tokens.accent
         },
     );
-    let share = crate::base::units::share(hypothesis.coverage);
+    let share = frame.words.units().share(hypothesis.coverage);
     let covers = words.with("findings-coverage", &[("share", share.as_str().into())]);
     let time = fitted(
         ui,

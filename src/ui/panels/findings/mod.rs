@@ -103,7 +103,7 @@ impl Findings {
         let lang = frame.words.lang();
         let of = Arc::clone(report);
         self.told.want(frame.pool, &(generation, lang), move |_| {
-            Ok(Arc::new(Told::of(&Words::new(lang), &of)))
+            Ok(Arc::new(Told::of(Words::of(lang), &of)))
         });
         self.asked.generation = generation;
         self.asked.lang = lang;
@@ -114,7 +114,7 @@ impl Findings {
         let asked = std::mem::take(&mut self.asked).with_notes(frame.notes);
         let (of, told, wanted) = (Arc::clone(report), Arc::clone(told), asked.clone());
         self.rows.want(frame.pool, &asked, move |_| {
-            Ok(Listing::of(&Words::new(wanted.lang), &of, &told, &wanted))
+            Ok(Listing::of(Words::of(wanted.lang), &of, &told, &wanted))
         });
         self.asked = asked;
     }

@@ -9,7 +9,6 @@ use egui::{
 };
 
 use crate::base::time::Timestamp;
-use crate::base::units;
 use crate::session::target::Target;
 use crate::ui::frame::Frame;
 use crate::ui::icons::{self, Icon};
@@ -69,7 +68,7 @@ pub(super) fn clock(frame: &Frame<'_>, t: Timestamp) -> String {
     {
         let secs = t.secs_since(start);
         let sign = if secs < 0.0 { "-" } else { "+" };
-        return format!("{sign}{}", units::secs(secs.abs().round()));
+        return format!("{sign}{}", frame.words.units().secs(secs.abs().round()));
     }
     let civil = frame.zone.civil(t);
     let is_that_day = start.is_none_or(|s| frame.zone.civil(s).date() == civil.date());

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use egui::{Rect, ScrollArea, Sense, Stroke, TextEdit, Ui, Vec2, vec2};
 
 use crate::base::text::grouped;
-use crate::base::units;
 use crate::engine::memo::Memo;
 use crate::session::target::Target;
 use crate::ui::frame::Frame;
@@ -39,6 +38,7 @@ impl Inputs {
             filter: self.filter.clone(),
             only_warned: self.only_warned,
             open: self.open.clone(),
+            lang: frame.words.lang(),
         };
         let (open, wanted) = (incident.clone(), asked.clone());
         self.rows.want(frame.pool, &asked, move |_| {
@@ -138,7 +138,7 @@ impl Inputs {
             ui.add_space(GAP);
             let summary = match frame.progress.filter(|p| !p.is_analysing && p.found > 0) {
                 Some(progress) => {
-                    let bytes = units::bytes(progress.bytes as f64);
+                    let bytes = frame.words.units().bytes(progress.bytes as f64);
                     let args = [
                         ("read", progress.read.into()),
                         ("found", progress.found.into()),

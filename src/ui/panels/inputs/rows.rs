@@ -14,6 +14,7 @@ use crate::model::input::{Counts, Input};
 use crate::ui::frame::Frame;
 use crate::ui::icons::{self, Icon};
 use crate::ui::theme::{self, GAP, ROW};
+use crate::words::{Lang, Words, warnings};
 
 /// Height of one warning of an open row.
 const WARNING: f32 = 38.0;
@@ -28,6 +29,8 @@ pub(super) struct Asked {
     pub(super) filter: String,
     pub(super) only_warned: bool,
     pub(super) open: BTreeSet<usize>,
+    /// What is filtered is what is read.
+    pub(super) lang: Lang,
 }
 
 /// How an input fared.
@@ -85,6 +88,7 @@ fn held(counts: &Counts) -> u64 {
 impl Rows {
     /// Makes them: lost data first, then what is to be known, then the rest; each by path.
     pub(super) fn of(inputs: &[Input], asked: &Asked) -> Self {
+        let words = Words::of(asked.lang);
         let needles: Vec<String> = asked
             .filter
             .to_lowercase()
@@ -98,6 +102,12 @@ impl Rows {
                 hay.push_str(&warning.code);
                 hay.push(' ');
                 hay.push_str(&warning.text);
+                if words.lang() != Lang::En {
+                    hay.push(' ');
+                    hay.push_str(&warnings::code(words, &warning.code));
+                    hay.push(' ');
+                    hay.push_str(&warnings::text(words, warning));
+                }
             }
             let hay = hay.to_lowercase();
             needles.iter().all(|needle| hay.contains(needle))
@@ -453,25 +463,37 @@ fn opened(ui: &Ui, frame: &Frame<'_>, input: &Input, rect: Rect) {
         let place = warning.at.as_ref().map_or_else(String::new, |place| {
             format!(
                 " · {}",
-                words.with("inputs-at", &[("place", place.as_str().into())])
+                words.with(
+                    "inputs-at",
+                    &[("place", (&warnings::place(words, place)).into())]
+                )
             )
         });
-        let first = format!("{} · {state}{place}", warning.code);
-        let text = galley(ui, &warning.text, (body(), tokens.text), room, 1);
+        let code = warnings::code(words, &warning.code);
+        let sentence = warnings::text(words, warning);
+        let first = format!("{code} · {state}{place}");
+        let text = galley(ui, &sentence, (body(), tokens.text), room, 1);
         let said = galley(ui, &first, (small(), colour), room, 1);
         let id = ui.scope_id().with(("warning", &input.id, at));
         let response = ui.interact(area, id, Sense::hover());
-        let label = format!("{}: {}", warning.code, warning.text);
+        let label = format!("{code}: {sentence}");
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
         let is_cut = text.elided || said.elided;
         ui.painter()
             .galley(pos2(left, top + 2.0), text, tokens.text);
         ui.painter().galley(pos2(left, top + 19.0), said, colour);
-        if is_cut {
+        let is_translated = sentence != warning.text;
+        if is_cut || is_translated {
             response.on_hover_ui(|ui| {
                 ui.set_max_width(460.0);
-                ui.label(&warning.text);
+                ui.label(&sentence);
                 ui.label(egui::RichText::new(&first).small());
+                if is_translated {
+                    // What the reader said, to be searched for and passed on.
+                    let original = format!("{}: {}", warning.code, warning.text);
+                    let original = egui::RichText::new(original).small();
+                    ui.label(original.color(tokens.text_faint));
+                }
             });
         }
         top += WARNING;

@@ -3,7 +3,6 @@
 use egui::{Align, EventFilter, Key, Layout, Modifiers, Pos2, Rect, RichText, Ui, Vec2};
 
 use crate::base::time::{TimeRange, Timestamp};
-use crate::base::units;
 use crate::model::finding::Severity;
 use crate::session::notes::Edit;
 use crate::session::target::Target;
@@ -340,7 +339,7 @@ fn row(
     let lasting = entry
         .end
         .filter(|end| *end > entry.start)
-        .map(|end| units::secs(end.secs_since(entry.start)))
+        .map(|end| words.units().secs(end.secs_since(entry.start)))
         .unwrap_or_default();
     let small = egui::FontId::monospace(theme::SMALL);
     let galley = ui

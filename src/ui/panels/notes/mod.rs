@@ -20,6 +20,8 @@ use crate::ui::panels::notes::editor::Draft;
 use crate::ui::panels::notes::preview::Preview;
 use crate::ui::theme;
 use crate::ui::widgets::rows::Rows;
+use crate::words::Lang;
+use crate::words::report::Told;
 
 /// Names the entries: the document's place, its generation, how often the notes have changed.
 type Which = (usize, u64, u64);
@@ -38,8 +40,8 @@ enum Picked {
 pub struct Notes {
     seen: Said,
     changes: u64,
-    entries: Memo<Which, Arc<Vec<Entry>>>,
-    preview: Memo<(Which, &'static str, usize), Preview>,
+    entries: Memo<(Which, Lang), Arc<Vec<Entry>>>,
+    preview: Memo<(Which, &'static str, usize, Lang), Preview>,
     rows: Rows,
     picked: Option<Picked>,
     draft: Option<Draft>,
@@ -103,10 +105,12 @@ impl Notes {
         );
         let document = Arc::clone(&incident.document);
         let notes = self.seen.clone();
+        let words = frame.words;
         let entries = self
             .entries
-            .want(frame.pool, &which, move |_| {
-                let all = timeline::entries(&report, &document.snapshot, Some(&notes));
+            .want(frame.pool, &(which, words.lang()), move |_| {
+                let mut all = timeline::entries(&report, &document.snapshot, Some(&notes));
+                timeline::tell(&mut all, words, &Told::of(words, &report));
                 Ok(Arc::new(all))
             })
             .value()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use egui::{Align, Layout, RichText, Ui};
 
+use crate::base::text;
 use crate::engine::memo::Answer;
 use crate::export::{self, Material, Options};
 use crate::ui::commands::CommandId;
@@ -28,22 +29,18 @@ pub(super) struct Preview {
 
 impl Preview {
     fn of(bytes: &[u8], columns: usize) -> Self {
-        let Ok(text) = std::str::from_utf8(bytes) else {
+        let Ok(whole) = std::str::from_utf8(bytes) else {
             return Self {
                 bytes: bytes.len(),
                 ..Self::default()
             };
         };
         let mut lines = Vec::new();
-        for line in text.lines().take(LINES) {
-            fold(
-                &crate::base::text::shorten(line, LETTERS),
-                columns,
-                &mut lines,
-            );
+        for line in whole.lines().take(LINES) {
+            fold(&text::shorten(line, LETTERS), columns, &mut lines);
         }
         Self {
-            left_out: text.lines().count().saturating_sub(LINES),
+            left_out: whole.lines().count().saturating_sub(LINES),
             lines,
             bytes: bytes.len(),
             is_text: true,
@@ -51,22 +48,28 @@ impl Preview {
     }
 }
 
-/// Breaks a line where it leaves the panel, at a space if there is one in its second half.
+/// Breaks a line where it leaves the panel, at a space if there is one in its second half. Hangul is two columns wide.
 fn fold(line: &str, columns: usize, out: &mut Vec<String>) {
-    let mut rest: Vec<char> = line.chars().collect();
-    loop {
-        if rest.len() <= columns {
-            out.push(rest.into_iter().collect());
-            return;
-        }
-        let space = rest.iter().take(columns).rposition(|c| *c == ' ');
-        let at = space
-            .filter(|at| *at > columns / 2)
-            .map_or(columns, |at| at + 1);
-        let tail = rest.split_off(at);
-        out.push(rest.into_iter().collect());
+    let mut rest = line;
+    while text::columns(rest) > columns {
+        let mut used = 0;
+        let fits = rest
+            .char_indices()
+            .find(|(_, c)| {
+                used += text::columns(c.encode_utf8(&mut [0; 4]));
+                used > columns
+            })
+            .map_or(rest.len(), |(at, _)| at);
+        // A letter that is wider than the panel still goes on.
+        let least = rest.chars().next().map_or(1, char::len_utf8);
+        let fits = fits.max(least);
+        let space = rest.get(..fits).and_then(|head| head.rfind(' '));
+        let at = space.filter(|at| *at > fits / 2).map_or(fits, |at| at + 1);
+        let (head, tail) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        out.push(head.to_owned());
         rest = tail;
     }
+    out.push(rest.to_owned());
 }
 
 impl Notes {
@@ -84,9 +87,10 @@ impl Notes {
         let room = ui.available_width() - 2.0 * theme::GAP - 10.0;
         let columns = ((room / letter.max(1.0)) as usize).clamp(20, 160);
         let notes = self.seen.clone();
+        let lang = frame.words.lang();
         let answer = self
             .preview
-            .want(frame.pool, &(which, form, columns), move |_| {
+            .want(frame.pool, &(which, form, columns, lang), move |_| {
                 let exporter = export::by_id(form).ok_or("no such form")?;
                 let material = Material {
                     report: &report,
@@ -95,6 +99,7 @@ impl Notes {
                 };
                 let options = Options {
                     width: columns,
+                    lang,
                     ..Options::default()
                 };
                 let bytes = exporter.write(&material, &options);
@@ -153,7 +158,7 @@ fn lines(ui: &mut Ui, preview: &Preview, is_ready: bool, frame: &Frame<'_>) {
             let inner = height - 2.0 * theme::GAP - 2.0;
             if !preview.is_text {
                 let text = if is_ready {
-                    let size = crate::base::units::bytes(preview.bytes as f64);
+                    let size = frame.words.units().bytes(preview.bytes as f64);
                     frame
                         .words
                         .with("notes-binary", &[("size", (&size).into())])
@@ -198,6 +203,9 @@ mod tests {
         fold("", 8, &mut out);
         fold("0123456789", 8, &mut out);
         assert_eq!(out, ["aaa bbb ", "ccc", "", "01234567", "89"]);
+        out.clear();
+        fold("가나다라마 바", 8, &mut out);
+        assert_eq!(out, ["가나다라", "마 바"]);
     }
 
     #[test]

@@ -16,6 +16,8 @@ use crate::ui::frame::Frame;
 use crate::ui::lanes;
 use crate::ui::panels::palette::fuzzy::{Name, Query};
 use crate::ui::request::{FocusEdit, LaneEdit, Request, Setting};
+use crate::words::Words;
+use crate::words::report::Told;
 
 /// How many hits are shown.
 pub const SHOWN: usize = 50;
@@ -130,7 +132,7 @@ pub struct Item {
     /// What happens.
     pub act: Act,
     name: Name,
-    other: Option<Name>,
+    others: Vec<Name>,
 }
 
 impl Item {
@@ -139,7 +141,7 @@ impl Item {
         Self {
             kind,
             name: Name::new(&title),
-            other: None,
+            others: Vec::new(),
             detail: String::new(),
             title,
             act,
@@ -153,12 +155,12 @@ impl Item {
 
     /// Also found by this name, at a little less.
     fn also(mut self, name: &str) -> Self {
-        self.other = Some(Name::new(name));
+        self.others.push(Name::new(name));
         self
     }
 
     fn score(&self, query: &Query) -> Option<i32> {
-        let other = self.other.as_ref().and_then(|n| query.score(n));
+        let other = self.others.iter().filter_map(|n| query.score(n)).max();
         let own = query.score(&self.name);
         own.max(other.map(|s| s - 64))
     }
@@ -167,21 +169,31 @@ impl Item {
 /// Commands and choices: few, made on the spot.
 pub fn choices(frame: &Frame<'_>) -> Vec<Item> {
     let words = frame.words;
+    // Whoever learned a command in one language finds it in a window of the other.
+    let foreign = Words::of(match words.lang() {
+        Lang::En => Lang::Ko,
+        Lang::Ko => Lang::En,
+    });
     let mut all: Vec<Item> = commands::ALL
         .iter()
         .filter(|c| c.id != CommandId::Palette)
         .map(|c| {
             let group = words.text(group_word(c.group)).to_owned();
-            let title = words.text(&format!("cmd-{}", c.name)).to_owned();
+            let key = format!("cmd-{}", c.name);
+            let title = words.text(&key).to_owned();
             Item::new(Kind::Command, title, Act::Command(c.id))
                 .with(group)
                 .also(&c.name.replace('-', " "))
+                .also(foreign.text(&key))
         })
         .collect();
     for theme in Theme::ALL {
-        let title = words.text(&format!("look-{}", theme.word())).to_owned();
+        let key = format!("look-{}", theme.word());
+        let title = words.text(&key).to_owned();
         let act = Act::Set(Setting::Theme(theme));
-        all.push(Item::new(Kind::Theme, title, act).also(&format!("theme {}", theme.word())));
+        let item = Item::new(Kind::Theme, title, act);
+        let item = item.also(&format!("theme {}", theme.word()));
+        all.push(item.also(foreign.text(&key)));
     }
     for lang in Lang::ALL {
         // A language is named in itself, so that whoever needs it can read it.
@@ -220,7 +232,7 @@ pub const fn group_word(group: commands::Group) -> &'static str {
 }
 
 /// Everything in the data that has a name. Runs on a worker.
-pub fn of_data(incident: Option<&Incident>, cancel: &Cancel) -> Vec<Item> {
+pub fn of_data(incident: Option<&Incident>, words: &Words, cancel: &Cancel) -> Vec<Item> {
     let mut all = Vec::new();
     for zone in ["UTC", "local"]
         .map(str::to_owned)
@@ -235,15 +247,24 @@ pub fn of_data(incident: Option<&Incident>, cancel: &Cancel) -> Vec<Item> {
     let Some(incident) = incident else {
         return all;
     };
-    for hypothesis in incident.hypotheses() {
+    let told = incident
+        .report
+        .as_ref()
+        .map(|report| Told::of(words, report))
+        .unwrap_or_default();
+    for (at, hypothesis) in incident.hypotheses().iter().enumerate() {
         let act = Act::Select(Selection::Hypothesis(hypothesis.id.clone()));
-        all.push(Item::new(Kind::Cause, &hypothesis.title, act).also(&hypothesis.signature));
+        let title = told.hypotheses.get(at).map(|h| &h.title);
+        let item = Item::new(Kind::Cause, title.unwrap_or(&hypothesis.title), act);
+        all.push(item.also(&hypothesis.signature).also(&hypothesis.title));
     }
-    for finding in incident.findings() {
+    for (at, finding) in incident.findings().iter().enumerate() {
         let act = Act::Select(Selection::Finding(finding.id.clone()));
+        let title = told.findings.get(at).unwrap_or(&finding.title);
         all.push(
-            Item::new(Kind::Finding, &finding.title, act)
+            Item::new(Kind::Finding, title, act)
                 .with(finding.start.to_clock())
+                .also(&finding.title)
                 .also(&format!("{} {}", finding.kind.word(), finding.id)),
         );
     }
@@ -253,7 +274,12 @@ pub fn of_data(incident: Option<&Incident>, cancel: &Cancel) -> Vec<Item> {
     entities(incident, &mut all);
     for table in TABLES {
         let act = Act::Table(table.name, String::new());
-        all.push(Item::new(Kind::Table, table.name, act).with(table.doc));
+        let item = Item::new(Kind::Table, table.name, act);
+        all.push(match words.lang() {
+            Lang::En => item.with(table.doc),
+            // What a table holds is said in English only; its name says it shorter.
+            Lang::Ko => item,
+        });
     }
     rows(incident, &mut all, cancel);
     all
@@ -435,6 +461,12 @@ mod tests {
         let all = [command("확대", CommandId::ZoomIn).also("zoom in")];
         let hits = search("zoom", &all, &[], &[], &Cancel::new());
         assert_eq!(titles(&hits), ["확대"]);
+        // And one by the other language, whichever the window speaks.
+        let all = [command("Zoom in", CommandId::ZoomIn)
+            .also("zoom in")
+            .also("확대")];
+        let hits = search("확대", &all, &[], &[], &Cancel::new());
+        assert_eq!(titles(&hits), ["Zoom in"]);
         assert!(hits.hits[0].places.is_empty());
     }
 }

@@ -43,7 +43,7 @@ pub struct Palette {
     recent: Vec<Act>,
     chosen: usize,
     choices: Option<Arc<Vec<Item>>>,
-    data: Memo<Which, Arc<Vec<Item>>>,
+    data: Memo<(Which, Lang), Arc<Vec<Item>>>,
     hits: Memo<Asked, Hits>,
 }
 
@@ -152,9 +152,12 @@ impl Palette {
                 .get_or_insert_with(|| Arc::new(index::choices(frame))),
         );
         let incident = frame.incident.cloned();
-        let data = self.data.want(frame.pool, &which, move |cancel| {
-            Ok(Arc::new(index::of_data(incident.as_ref(), cancel)))
-        });
+        let words = frame.words;
+        let data = self
+            .data
+            .want(frame.pool, &(which, words.lang()), move |cancel| {
+                Ok(Arc::new(index::of_data(incident.as_ref(), words, cancel)))
+            });
         // Until the names of the data are there the commands are searched alone.
         let (which, data) = match data {
             Answer::Ready(data) => (which, Arc::clone(data)),

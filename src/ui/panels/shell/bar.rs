@@ -93,7 +93,7 @@ fn what(ui: &mut Ui, frame: &mut Frame<'_>) {
 fn range(frame: &Frame<'_>) -> String {
     let shown = frame.view.range;
     let clock = |t: Timestamp| frame.zone.civil(t).clock(0);
-    let length = crate::base::units::secs(shown.secs());
+    let length = frame.words.units().secs(shown.secs());
     format!("{} – {}  {length}", clock(shown.start), clock(shown.end))
 }
 

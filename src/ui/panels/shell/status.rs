@@ -3,7 +3,6 @@
 use egui::{Align, Button, Layout, RichText, Ui};
 
 use crate::base::text::grouped;
-use crate::base::units;
 use crate::ui::frame::Frame;
 use crate::ui::request::Request;
 
@@ -39,7 +38,15 @@ fn reading(ui: &mut Ui, frame: &mut Frame<'_>) {
             &[
                 ("read", progress.read.into()),
                 ("found", progress.found.into()),
-                ("bytes", units::bytes(progress.bytes as f64).as_str().into()),
+                (
+                    "bytes",
+                    frame
+                        .words
+                        .units()
+                        .bytes(progress.bytes as f64)
+                        .as_str()
+                        .into(),
+                ),
             ],
         )
     };
@@ -82,11 +89,13 @@ fn counts(ui: &mut Ui, frame: &Frame<'_>) {
 fn right(ui: &mut Ui, frame: &Frame<'_>, status: Status) {
     let small = |text: String| RichText::new(text).small().monospace();
     if let Some(ms) = status.longest_frame_ms {
-        ui.label(small(format!("{ms:.0} ms")).color(frame.tokens.text_faint))
-            .on_hover_text(frame.words.text("status-longest-frame"));
+        ui.label(
+            small(format!("{ms:.0}{}", frame.words.units().ms)).color(frame.tokens.text_faint),
+        )
+        .on_hover_text(frame.words.text("status-longest-frame"));
     }
     if let Some(measure) = frame.view.measure {
-        let text = format!("± {}", units::secs(measure.secs()));
+        let text = format!("± {}", frame.words.units().secs(measure.secs()));
         ui.label(small(text).color(frame.tokens.accent));
     }
     if let Some(cursor) = frame.view.cursor {

@@ -10,6 +10,7 @@ use crate::ui::icons::{self, Icon};
 use crate::ui::request::Request;
 use crate::ui::theme;
 use crate::ui::widgets::text::primary;
+use crate::words::warnings;
 
 /// Width of the page, in points.
 const WIDTH: f32 = 720.0;
@@ -86,6 +87,7 @@ fn reasons(ui: &mut Ui, why: &[String], frame: &Frame<'_>) {
                     let path = RichText::new(path).monospace().color(frame.tokens.text_dim);
                     ui.add(egui::Label::new(path).truncate());
                 }
+                let text = warnings::why(frame.words, text);
                 ui.add(egui::Label::new(text).wrap());
                 ui.add_space(theme::GAP);
             }

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use egui::{Align, Button, EventFilter, Key, Layout, Modifiers, Pos2, RichText, Sense, Ui, Vec2};
 
-use crate::base::units;
 use crate::export;
 use crate::session::folder::Item;
 use crate::ui::frame::Frame;
@@ -13,6 +12,7 @@ use crate::ui::panels::start::files::{Asked, Purpose, Sheet, Shown, list_height}
 use crate::ui::request::Request;
 use crate::ui::theme;
 use crate::ui::widgets::text::{paint_cut, primary};
+use crate::words::warnings;
 
 /// Width of the dialog, in points.
 const WIDTH: f32 = 680.0;
@@ -165,13 +165,17 @@ fn list(ui: &mut Ui, sheet: &mut Sheet, shown: &Shown, frame: &mut Frame<'_>) {
         egui::Stroke::new(1.0, border),
         egui::StrokeKind::Outside,
     );
+    let failed;
     let items = match shown {
         Shown::Items(items, _) if !items.is_empty() => items,
         other => {
             let (text, colour) = match other {
                 Shown::Items(..) => (frame.words.text("files-empty"), tokens.text_dim),
                 Shown::Wait => (frame.words.text("files-wait"), tokens.text_dim),
-                Shown::Failed(why) => (why.as_str(), tokens.error),
+                Shown::Failed(why) => {
+                    failed = warnings::why(frame.words, why);
+                    (failed.as_str(), tokens.error)
+                }
             };
             let area = outer.shrink(theme::PAD);
             // A child of its own: `put` would move what follows up into the frame.
@@ -334,7 +338,7 @@ fn row(
     }
     let size = item
         .bytes
-        .map(|b| units::bytes(b as f64))
+        .map(|b| frame.words.units().bytes(b as f64))
         .unwrap_or_default();
     let right = rect.right() - theme::PAD;
     let size = ui.painter().layout_no_wrap(

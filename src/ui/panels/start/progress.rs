@@ -3,7 +3,6 @@
 use egui::{RichText, Ui, Vec2};
 
 use crate::base::text::grouped;
-use crate::base::units;
 use crate::engine::load::Progress;
 use crate::ui::frame::Frame;
 use crate::ui::request::Request;
@@ -45,7 +44,7 @@ fn card(ui: &mut Ui, progress: &Progress, frame: &mut Frame<'_>) {
         grouped(progress.read as u64),
         grouped(progress.found as u64),
     );
-    let bytes = units::bytes(progress.bytes as f64);
+    let bytes = frame.words.units().bytes(progress.bytes as f64);
     let text = words.with(
         "progress-counts",
         &[

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::base::text::{grouped, shorten};
 use crate::base::time::{Timestamp, Zone};
-use crate::base::units;
 use crate::store::tables::Column;
 use crate::ui::panels::table::sheet::{Look, Sheet};
+use crate::words::{Lang, Words};
 
 /// Letters of a value that are laid out in a cell; a cell is never that wide.
 const SHOWN: usize = 160;
@@ -23,23 +23,32 @@ pub(super) struct Clock<'a> {
     zone: &'a Zone,
     origin: Option<Timestamp>,
     has_days: bool,
+    words: &'a Words,
 }
 
 impl<'a> Clock<'a> {
     /// In a zone; or as seconds from an origin, when there is one.
-    pub(super) const fn new(zone: &'a Zone, origin: Option<Timestamp>, has_days: bool) -> Self {
+    pub(super) fn new(zone: &'a Zone, origin: Option<Timestamp>, has_days: bool) -> Self {
         Self {
             zone,
             origin,
             has_days,
+            words: Words::of(Lang::En),
         }
+    }
+
+    /// With the units of a language.
+    #[must_use]
+    pub(super) const fn in_words(mut self, words: &'a Words) -> Self {
+        self.words = words;
+        self
     }
 
     /// An instant, to the millisecond.
     pub(super) fn text(&self, nanos: i64) -> String {
         let t = Timestamp::from_nanos(nanos);
         if let Some(origin) = self.origin {
-            return format!("{:+.3} s", t.secs_since(origin));
+            return format!("{:+.3}{}", t.secs_since(origin), self.words.units().s);
         }
         let wall = self.zone.civil(t);
         let clock = format!(
@@ -98,12 +107,12 @@ pub(super) fn cell(sheet: &Sheet, column: usize, row: usize, clock: &Clock<'_>) 
             None => Cell::default(),
         },
         Column::Int(v) => match v.get(row).copied().flatten() {
-            Some(n) if field.look == Look::Bytes => plain(units::bytes(n as f64)),
+            Some(n) if field.look == Look::Bytes => plain(clock.words.units().bytes(n as f64)),
             Some(n) => plain(whole_number(&field.name, n)),
             None => Cell::default(),
         },
         Column::Float(v) => match v.get(row).copied().flatten() {
-            Some(value) => float(value, field.look, sheet.links.unit(row)),
+            Some(value) => float(clock.words, value, field.look, sheet.links.unit(row)),
             None => Cell::default(),
         },
     }
@@ -118,7 +127,7 @@ fn whole_number(name: &str, n: i64) -> String {
     format!("{sign}{}", grouped(n.unsigned_abs()))
 }
 
-fn float(value: f64, look: Look, unit: &str) -> Cell {
+fn float(words: &Words, value: f64, look: Look, unit: &str) -> Cell {
     match look {
         Look::Number(decimals, unit) if value.is_finite() => Cell {
             text: fixed(value, usize::from(decimals)),
@@ -126,7 +135,7 @@ fn float(value: f64, look: Look, unit: &str) -> Cell {
             is_cut: false,
         },
         _ => Cell {
-            text: units::with_unit(value, unit),
+            text: words.units().with_unit(value, unit),
             ..Cell::default()
         },
     }

@@ -489,7 +489,7 @@ fn origin(frame: &Frame<'_>) -> Option<crate::base::time::Timestamp> {
 }
 
 fn clock<'a>(frame: &Frame<'a>, has_days: bool) -> Clock<'a> {
-    Clock::new(frame.zone, origin(frame), has_days)
+    Clock::new(frame.zone, origin(frame), has_days).in_words(frame.words)
 }
 
 /// The picked row in words, for screen readers.

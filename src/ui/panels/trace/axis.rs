@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use egui::Rect;
 
+use crate::base::units::Names;
+
 /// The shortest time that fills the view, in nanoseconds.
 const SHORTEST: f64 = 1_000.0;
 
@@ -107,7 +109,7 @@ impl Scale {
 }
 
 /// Ticks at least `apart` points from each other: time and words.
-pub(super) fn ticks(scale: &Scale, apart: f32) -> Vec<(i64, String)> {
+pub(super) fn ticks(scale: &Scale, apart: f32, units: &Names) -> Vec<(i64, String)> {
     let least = f64::from(apart) / scale.per_nano;
     let power = 10f64.powf(least.max(1.0).log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0]
@@ -120,25 +122,25 @@ pub(super) fn ticks(scale: &Scale, apart: f32) -> Vec<(i64, String)> {
     let mut ticks = Vec::new();
     while at * step <= to && ticks.len() < 200 {
         let nanos = (at * step).round() as i64;
-        ticks.push((nanos, label(nanos, step)));
+        ticks.push((nanos, label(nanos, step, units)));
         at += 1.0;
     }
     ticks
 }
 
 /// A time on the axis with as many digits as its step needs.
-fn label(nanos: i64, step: f64) -> String {
+fn label(nanos: i64, step: f64, units: &Names) -> String {
     let (unit, size) = match step {
-        s if s >= 1e8 => ("s", 1e9),
-        s if s >= 1e5 => ("ms", 1e6),
-        s if s >= 1e2 => ("µs", 1e3),
-        _ => ("ns", 1.0),
+        s if s >= 1e8 => (&units.s, 1e9),
+        s if s >= 1e5 => (&units.ms, 1e6),
+        s if s >= 1e2 => (&units.us, 1e3),
+        _ => (&units.ns, 1.0),
     };
     if nanos == 0 {
         return "0".to_owned();
     }
     let digits = (size / step).log10().ceil().max(0.0) as usize;
-    format!("{:.digits$} {unit}", nanos as f64 / size)
+    format!("{:.digits$}{unit}", nanos as f64 / size)
 }
 
 #[cfg(test)]
@@ -176,10 +178,14 @@ mod tests {
     fn ticks_say_what_their_step_needs() {
         let rect = Rect::from_min_max(egui::pos2(100.0, 0.0), egui::pos2(600.0, 10.0));
         let texts = |to: f64| -> Vec<String> {
-            ticks(&Scale::new(rect, (0.0, to)), 90.0)
-                .into_iter()
-                .map(|t| t.1)
-                .collect()
+            ticks(
+                &Scale::new(rect, (0.0, to)),
+                90.0,
+                &crate::base::units::ENGLISH,
+            )
+            .into_iter()
+            .map(|t| t.1)
+            .collect()
         };
         assert_eq!(texts(3.2e9), ["0", "1 s", "2 s", "3 s"]);
         assert_eq!(texts(2.1e9), ["0", "0.5 s", "1.0 s", "1.5 s", "2.0 s"]);

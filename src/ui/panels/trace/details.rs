@@ -248,7 +248,7 @@ fn facts(ui: &mut Ui, frame: &mut Frame<'_>, show: &Show<'_>, row: usize, span: 
     let start = format!(
         "{}  +{}",
         frame.zone.civil(span.start).clock_exact(),
-        length(offset)
+        length(frame.words, offset)
     );
     fact(ui, frame, "trace-starts", &start, None);
     if shown.shift != 0 {
@@ -256,7 +256,7 @@ fn facts(ui: &mut Ui, frame: &mut Frame<'_>, show: &Show<'_>, row: usize, span: 
             ui,
             frame,
             "trace-moved",
-            &signed(shown.shift),
+            &signed(frame.words, shown.shift),
             Some(tokens.warning),
         );
     }
@@ -269,9 +269,21 @@ fn facts(ui: &mut Ui, frame: &mut Frame<'_>, show: &Show<'_>, row: usize, span: 
             Some(tokens.warning),
         );
     } else {
-        fact(ui, frame, "trace-col-duration", &length(shown.length), None);
+        fact(
+            ui,
+            frame,
+            "trace-col-duration",
+            &length(frame.words, shown.length),
+            None,
+        );
     }
-    fact(ui, frame, "trace-col-own", &length(shown.own), None);
+    fact(
+        ui,
+        frame,
+        "trace-col-own",
+        &length(frame.words, shown.own),
+        None,
+    );
     let critical: i64 = show
         .laid
         .tree
@@ -279,13 +291,19 @@ fn facts(ui: &mut Ui, frame: &mut Frame<'_>, show: &Show<'_>, row: usize, span: 
         .iter()
         .map(|p| p.to - p.from)
         .sum();
-    fact(ui, frame, "trace-critical", &length(critical), None);
+    fact(
+        ui,
+        frame,
+        "trace-critical",
+        &length(frame.words, critical),
+        None,
+    );
     for (key, ms) in [
         ("trace-connect", span.connect_ms),
         ("trace-queue", span.queue_ms.map(units::widen)),
     ] {
         if let Some(ms) = ms {
-            fact(ui, frame, key, &units::ms(ms), None);
+            fact(ui, frame, key, &frame.words.units().ms(ms), None);
         }
     }
     let is_error = span.status.is_error();
@@ -391,14 +409,26 @@ fn call_ui(ui: &mut Ui, frame: &Frame<'_>, show: &Show<'_>, call: &Call, is_call
     let who = words.with(key, &[("who", super::say::title(span).as_str().into())]);
     ui.add(Label::new(RichText::new(who).strong()).truncate());
     if let Some(gap) = call.gap_ms {
-        fact(ui, frame, "trace-gap", &units::ms(gap), None);
+        fact(ui, frame, "trace-gap", &frame.words.units().ms(gap), None);
     }
     // By two clocks: with skew between them only the sum holds.
     if !call.is_skewed
         && let (Some(before), Some(after)) = (call.before_ms, call.after_ms)
     {
-        fact(ui, frame, "trace-gap-before", &units::ms(before), None);
-        fact(ui, frame, "trace-gap-after", &units::ms(after), None);
+        fact(
+            ui,
+            frame,
+            "trace-gap-before",
+            &frame.words.units().ms(before),
+            None,
+        );
+        fact(
+            ui,
+            frame,
+            "trace-gap-after",
+            &frame.words.units().ms(after),
+            None,
+        );
     }
     if call.attempts > 1 {
         fact(

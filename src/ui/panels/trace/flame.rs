@@ -119,6 +119,7 @@ pub(super) fn ui(
         place.bottom(),
         &scale,
         &fonts,
+        frame.words.units(),
     );
     let body = Rect::from_min_max(pos2(rect.left(), rect.top() + HEAD), rect.max);
     let height = lanes.lanes.len() as f32 * LANE;

@@ -10,7 +10,6 @@ use super::keys;
 use super::row::length;
 use super::say::signed;
 use super::state::{Show, State};
-use crate::base::units;
 use crate::store::trace::Clocks;
 use crate::ui::frame::Frame;
 use crate::ui::icons::{self, Icon};
@@ -73,7 +72,7 @@ fn facts(ui: &mut Ui, frame: &mut Frame<'_>, state: &mut State, show: &Show<'_>)
     }
     let numbers = |text: String| RichText::new(text).monospace();
     ui.label(numbers(cells::clock(frame, laid.tree.origin)).color(tokens.text_dim));
-    ui.label(numbers(length(extent.end - extent.start)));
+    ui.label(numbers(length(frame.words, extent.end - extent.start)));
     let n = laid.tree.rows.len() - laid.tree.missing.len();
     ui.label(RichText::new(words.with("trace-spans", &[("n", n.into())])).color(tokens.text_dim));
     if laid.errors > 0 {
@@ -81,7 +80,10 @@ fn facts(ui: &mut Ui, frame: &mut Frame<'_>, state: &mut State, show: &Show<'_>)
         ui.label(RichText::new(text).color(tokens.error));
     }
     if let Some((ms, row)) = laid.gap.filter(|(ms, _)| *ms >= 0.01) {
-        let text = words.with("trace-gap-of", &[("ms", units::ms(ms).as_str().into())]);
+        let text = words.with(
+            "trace-gap-of",
+            &[("ms", frame.words.units().ms(ms).as_str().into())],
+        );
         let hint = words.text("trace-gap-hint");
         let text = RichText::new(text).color(tokens.accent);
         if ui.link(text).on_hover_text(hint).clicked() {
@@ -216,9 +218,13 @@ fn clocks(ui: &mut Ui, frame: &Frame<'_>, state: &mut State, show: &Show<'_>) {
         .map(|skew| {
             let (least, most) = skew.moves;
             let by = if least == most {
-                signed(least)
+                signed(frame.words, least)
             } else {
-                format!("{} … {}", signed(least), signed(most))
+                format!(
+                    "{} … {}",
+                    signed(frame.words, least),
+                    signed(frame.words, most)
+                )
             };
             let arguments = [
                 ("service", skew.service.as_ref().into()),

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use egui::{Rect, RichText, Ui, pos2, vec2};
 
 use super::cells::{self, Fonts};
-use crate::base::units;
 use crate::store::trace::TraceItem;
 use crate::ui::frame::Frame;
 use crate::ui::icons::{self, Icon};
@@ -178,7 +177,7 @@ pub(super) fn sorted(items: &[TraceItem], key: &OrderKey) -> Vec<u32> {
 }
 
 pub(super) fn cell_text(frame: &Frame<'_>, item: &TraceItem, column: Column) -> String {
-    let ms = |ms: Option<f64>| ms.map_or_else(|| "–".to_owned(), units::ms);
+    let ms = |ms: Option<f64>| ms.map_or_else(|| "–".to_owned(), |ms| frame.words.units().ms(ms));
     match column {
         Column::Start => cells::clock(frame, item.start),
         Column::Entry => item.service.to_string(),

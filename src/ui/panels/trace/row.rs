@@ -8,7 +8,6 @@ use super::cells::{self, Fonts};
 use super::laid::call_of;
 use super::state::Show;
 use super::waterfall::Columns;
-use crate::base::units;
 use crate::model::span::Span;
 use crate::store::trace::{Clocks, Row};
 use crate::ui::icons::{self, Icon};
@@ -184,11 +183,11 @@ fn numbers(at: &Drawing<'_>, words: &Words, show: &Show<'_>, row: usize) {
             tokens.warning,
         );
     } else {
-        let text = length(shown.length);
+        let text = length(words, shown.length);
         cells::right(at.painter, cell, &text, &fonts.mono, tokens.text);
     }
     if let Some(own) = at.columns.own {
-        let text = length(shown.own);
+        let text = length(words, shown.own);
         let colour = if shown.own * 10 >= shown.length {
             tokens.text_dim
         } else {
@@ -199,12 +198,8 @@ fn numbers(at: &Drawing<'_>, words: &Words, show: &Show<'_>, row: usize) {
 }
 
 /// A length of nanoseconds as people read it.
-pub(super) fn length(nanos: i64) -> String {
-    let ms = nanos as f64 / 1e6;
-    if nanos > 0 && ms < 0.01 {
-        return format!("{:.1} µs", nanos as f64 / 1e3);
-    }
-    units::ms(ms)
+pub(super) fn length(words: &Words, nanos: i64) -> String {
+    words.units().nanos(nanos as f64)
 }
 
 /// The bracket between the caller's and the callee's bar; gives the words that it carries.
@@ -237,7 +232,7 @@ fn gap(
     } else {
         "trace-gap-of"
     };
-    let text = words.with(key, &[("ms", units::ms(gap_ms).as_str().into())]);
+    let text = words.with(key, &[("ms", words.units().ms(gap_ms).as_str().into())]);
     let (x0, x1) = (at.scale.x(outer.start), at.scale.x(outer.end));
     let (y0, y1) = (at.scale.x(callee.start), at.scale.x(callee.end));
     let is_inside = callee.start >= outer.start - 4_000_000 && callee.end <= outer.end + 4_000_000;

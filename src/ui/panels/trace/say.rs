@@ -8,6 +8,7 @@ use super::state::Show;
 use crate::base::units;
 use crate::model::span::Span;
 use crate::ui::frame::Frame;
+use crate::words::Words;
 
 /// Everything that a row shows, in one line.
 pub(super) fn row_name(frame: &Frame<'_>, show: &Show<'_>, row: usize, is_folded: bool) -> String {
@@ -27,12 +28,12 @@ pub(super) fn row_name(frame: &Frame<'_>, show: &Show<'_>, row: usize, is_folded
     if shown.is_open {
         parts.push(words.text("trace-open").to_owned());
     } else {
-        parts.push(length(shown.length));
+        parts.push(length(words, shown.length));
     }
     parts.push(format!(
         "{} {}",
         words.text("trace-col-own"),
-        length(shown.own)
+        length(words, shown.own)
     ));
     parts.extend(
         lengths(frame, show, row, span)
@@ -72,7 +73,12 @@ fn lengths(frame: &Frame<'_>, show: &Show<'_>, row: usize, span: &Span) -> Vec<(
         ("trace-queue", span.queue_ms.map(units::widen)),
     ]
     .into_iter()
-    .filter_map(|(key, ms)| Some((frame.words.text(key).to_owned(), units::ms(ms?))))
+    .filter_map(|(key, ms)| {
+        Some((
+            frame.words.text(key).to_owned(),
+            frame.words.units().ms(ms?),
+        ))
+    })
     .collect()
 }
 
@@ -99,17 +105,20 @@ pub(super) fn tooltip(ui: &mut Ui, frame: &Frame<'_>, show: &Show<'_>, row: usiz
     let mut lines = vec![
         (
             words.text("trace-starts").to_owned(),
-            format!("+{}", length(start)),
+            format!("+{}", length(words, start)),
         ),
         (
             words.text("trace-col-duration").to_owned(),
             if shown.is_open {
                 words.text("trace-open").to_owned()
             } else {
-                length(shown.length)
+                length(words, shown.length)
             },
         ),
-        (words.text("trace-col-own").to_owned(), length(shown.own)),
+        (
+            words.text("trace-col-own").to_owned(),
+            length(words, shown.own),
+        ),
     ];
     lines.extend(lengths(frame, show, row, span));
     let critical: i64 = show
@@ -120,10 +129,16 @@ pub(super) fn tooltip(ui: &mut Ui, frame: &Frame<'_>, show: &Show<'_>, row: usiz
         .map(|p| p.to - p.from)
         .sum();
     if critical > 0 {
-        lines.push((words.text("trace-critical").to_owned(), length(critical)));
+        lines.push((
+            words.text("trace-critical").to_owned(),
+            length(words, critical),
+        ));
     }
     if shown.shift != 0 {
-        lines.push((words.text("trace-moved").to_owned(), signed(shown.shift)));
+        lines.push((
+            words.text("trace-moved").to_owned(),
+            signed(words, shown.shift),
+        ));
     }
     egui::Grid::new("row")
         .num_columns(2)
@@ -138,7 +153,7 @@ pub(super) fn tooltip(ui: &mut Ui, frame: &Frame<'_>, show: &Show<'_>, row: usiz
 }
 
 /// A move in time with its sign.
-pub(super) fn signed(nanos: i64) -> String {
+pub(super) fn signed(words: &Words, nanos: i64) -> String {
     let sign = if nanos < 0 { "−" } else { "+" };
-    format!("{sign}{}", length(nanos.saturating_abs()))
+    format!("{sign}{}", length(words, nanos.saturating_abs()))
 }

@@ -3,7 +3,6 @@
 use egui::{Layout, RichText, Ui, vec2};
 
 use super::cells;
-use crate::base::units;
 use crate::model::span::TraceSummary;
 use crate::session::incident::Incident;
 use crate::ui::frame::Frame;
@@ -90,13 +89,15 @@ fn known(ui: &mut Ui, frame: &Frame<'_>, summary: &TraceSummary) {
         ("trace-list-entry", summary.entry.to_string()),
     ];
     if let Some(ms) = summary.duration_ms.or(summary.response_ms) {
-        facts.push(("trace-list-duration", units::ms(ms)));
+        facts.push(("trace-list-duration", frame.words.units().ms(ms)));
     }
     if let Some(ms) = summary.connect_ms {
         let by = summary.connect_service.as_deref().unwrap_or_default();
         facts.push((
             "trace-connect",
-            format!("{} {by}", units::ms(ms)).trim().to_owned(),
+            format!("{} {by}", frame.words.units().ms(ms))
+                .trim()
+                .to_owned(),
         ));
     }
     if let Some(status) = summary.http_status {

@@ -11,6 +11,7 @@ use super::bars::Bars;
 use super::cells::{self, Fonts};
 use super::state::{Show, State};
 use super::{keys, row, say};
+use crate::base::units::Names;
 use crate::ui::frame::Frame;
 use crate::ui::theme::{GAP, Tokens};
 
@@ -167,6 +168,7 @@ fn head(ui: &Ui, frame: &Frame<'_>, columns: &Columns, scale: &Scale) {
         columns.bars.bottom(),
         scale,
         &fonts,
+        frame.words.units(),
     );
     painter.hline(
         columns.names.left()..=columns.bars.right() + GAP,
@@ -183,8 +185,9 @@ pub(super) fn ruler(
     bottom: f32,
     scale: &Scale,
     fonts: &Fonts,
+    units: &Names,
 ) {
-    for (nanos, text) in ticks(scale, 66.0) {
+    for (nanos, text) in ticks(scale, 66.0, units) {
         let x = scale.x(nanos);
         painter.vline(x, rect.bottom()..=bottom, Stroke::new(1.0, tokens.grid));
         painter.vline(

@@ -1,6 +1,8 @@
 //! The time axis as plain data: where ticks stand and what they say, from nanoseconds to decades, in any zone.
 
+use crate::base::text::columns;
 use crate::base::time::{Civil, TimeRange, Timestamp, Zone};
+use crate::base::units::Names;
 
 #[cfg(test)]
 mod tests;
@@ -70,8 +72,8 @@ const AIR: f32 = 16.0;
 pub enum Clock<'a> {
     /// On the wall of a zone.
     Wall(&'a Zone),
-    /// Since an instant.
-    Since(Timestamp),
+    /// Since an instant, with the names of the units.
+    Since(Timestamp, &'a Names),
 }
 
 /// One tick.
@@ -135,7 +137,7 @@ pub fn ticks(shown: TimeRange, clock: Clock<'_>, width: f32, letter: f32) -> Vec
     }
     let found = match clock {
         Clock::Wall(zone) => wall(shown, zone, width, letter),
-        Clock::Since(zero) => since(shown, zero, width, letter),
+        Clock::Since(zero, units) => since(shown, (zero, units), width, letter),
     };
     apart(found, shown, width, letter)
 }
@@ -144,7 +146,7 @@ pub fn ticks(shown: TimeRange, clock: Clock<'_>, width: f32, letter: f32) -> Vec
 fn apart(found: Vec<Tick>, shown: TimeRange, width: f32, letter: f32) -> Vec<Tick> {
     let x =
         |t: Timestamp| (t.nanos_since(shown.start) as f64 / shown.nanos() as f64) as f32 * width;
-    let half = |tick: &Tick| tick.label.chars().count() as f32 * letter / 2.0;
+    let half = |tick: &Tick| columns(&tick.label) as f32 * letter / 2.0;
     let mut kept: Vec<Tick> = Vec::with_capacity(found.len());
     for tick in found {
         let left = x(tick.t) - half(&tick);
@@ -316,7 +318,12 @@ fn months(shown: TimeRange, zone: &Zone, n: i64) -> Vec<Timestamp> {
     found
 }
 
-fn since(shown: TimeRange, zero: Timestamp, width: f32, letter: f32) -> Vec<Tick> {
+fn since(
+    shown: TimeRange,
+    (zero, units): (Timestamp, &Names),
+    width: f32,
+    letter: f32,
+) -> Vec<Tick> {
     let per_point = shown.nanos() as f64 / f64::from(width);
     let steps = STEPS.into_iter().chain(
         [
@@ -330,14 +337,14 @@ fn since(shown: TimeRange, zero: Timestamp, width: f32, letter: f32) -> Vec<Tick
             .into_iter()
             .flat_map(|t| {
                 let offset = t.nanos_since(zero);
-                let on_grid = offset - offset.rem_euclid(*step);
+                let on_grid = offset.saturating_sub(offset.rem_euclid(*step));
                 [
                     on_grid,
                     on_grid.saturating_sub(*step),
                     on_grid.saturating_add(*step),
                 ]
             })
-            .map(|offset| offset_text(offset).chars().count())
+            .map(|offset| columns(&offset_text(offset, units)))
             .max()
             .unwrap_or(0);
         *step as f64 / per_point >= f64::from(letters as f32 * letter + AIR)
@@ -348,7 +355,7 @@ fn since(shown: TimeRange, zero: Timestamp, width: f32, letter: f32) -> Vec<Tick
         .or_else(|| steps.last())
         .unwrap_or(DAY);
     let first = shown.start.nanos_since(zero);
-    let mut offset = first - first.rem_euclid(step);
+    let mut offset = first.saturating_sub(first.rem_euclid(step));
     let mut found = Vec::new();
     while found.len() < MOST {
         let t = zero.plus_nanos(offset);
@@ -358,7 +365,7 @@ fn since(shown: TimeRange, zero: Timestamp, width: f32, letter: f32) -> Vec<Tick
         if t >= shown.start {
             found.push(Tick {
                 t,
-                label: offset_text(offset),
+                label: offset_text(offset, units),
                 is_major: offset == 0,
             });
         }
@@ -367,56 +374,24 @@ fn since(shown: TimeRange, zero: Timestamp, width: f32, letter: f32) -> Vec<Tick
     found
 }
 
-/// A time from the start of the incident: `0`, `+2m 10s`, `-1h 5m`, `+3.25s`.
-pub fn offset_text(nanos: i64) -> String {
-    use std::fmt::Write as _;
-    if nanos == 0 {
-        return "0".to_owned();
-    }
-    let mut text = String::from(if nanos < 0 { "-" } else { "+" });
-    let mut rest = nanos.unsigned_abs();
-    for (unit, size) in [("d", DAY), ("h", HOUR), ("m", MIN)] {
-        let size = size as u64;
-        if rest >= size {
-            if text.len() > 1 {
-                text.push(' ');
-            }
-            // Writing to a text cannot fail.
-            write!(text, "{}{unit}", rest / size).ok();
-            rest %= size;
-        }
-    }
-    if rest > 0 {
-        if text.len() > 1 {
-            text.push(' ');
-        }
-        let second = S as u64;
-        let fraction = format!("{:09}", rest % second);
-        let fraction = fraction.trim_end_matches('0');
-        let point = if fraction.is_empty() { "" } else { "." };
-        write!(text, "{}{point}{fraction}s", rest / second).ok();
-    }
-    text
-}
-
-/// A length: `2m 10s`, without a sign.
-pub fn length_text(nanos: i64) -> String {
-    let text = offset_text(nanos.saturating_abs());
-    match text.strip_prefix('+') {
-        Some(length) => length.to_owned(),
-        None => format!("{text}s"),
+/// A time from the start of the incident: `0`, `+2 min 10 s`, `-1 h 5 min`, `+3.25 s`.
+pub fn offset_text(nanos: i64, units: &Names) -> String {
+    match nanos {
+        0 => "0".to_owned(),
+        _ if nanos < 0 => format!("-{}", units.exact(nanos)),
+        _ => format!("+{}", units.exact(nanos)),
     }
 }
 
 /// A length as exactly as the screen shows it.
-pub fn length_near(nanos: i64, nanos_per_point: f64) -> String {
+pub fn length_near(nanos: i64, nanos_per_point: f64, units: &Names) -> String {
     let unit = match digits(nanos_per_point) {
         0 => S,
         3 => MS,
         6 => US,
         _ => 1,
     };
-    length_text(nanos.saturating_add(unit / 2) / unit * unit)
+    units.exact(nanos.saturating_add(unit / 2) / unit * unit)
 }
 
 /// Digits of the second that a point of the screen can tell apart: 0, 3, 6 or 9.
@@ -432,12 +407,12 @@ pub fn digits(nanos_per_point: f64) -> usize {
     }
 }
 
-/// An instant as the axis would write it in full: `14:29:10.866`, or `+2m 10s`.
+/// An instant as the axis would write it in full: `14:29:10.866`, or `+2 min 10 s`.
 pub fn instant_text(t: Timestamp, clock: Clock<'_>, nanos_per_point: f64) -> String {
     let digits = digits(nanos_per_point);
     match clock {
         Clock::Wall(zone) => zone.civil(t).clock(digits),
-        Clock::Since(zero) => {
+        Clock::Since(zero, units) => {
             let unit = match digits {
                 0 => S,
                 3 => MS,
@@ -445,7 +420,7 @@ pub fn instant_text(t: Timestamp, clock: Clock<'_>, nanos_per_point: f64) -> Str
                 _ => 1,
             };
             let offset = t.nanos_since(zero);
-            offset_text(offset - offset.rem_euclid(unit))
+            offset_text(offset.saturating_sub(offset.rem_euclid(unit)), units)
         }
     }
 }

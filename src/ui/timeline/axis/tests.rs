@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::base::units::ENGLISH;
 
 const LETTER: f32 = 6.5;
 
@@ -45,7 +46,7 @@ proptest! {
         let start = Timestamp::from_nanos(start * S);
         let shown = TimeRange::new(start, start.plus_nanos(length));
         let zone = Zone::parse(zone).unwrap();
-        for clock in [Clock::Wall(&zone), Clock::Since(start.plus_nanos(length / 3))] {
+        for clock in [Clock::Wall(&zone), Clock::Since(start.plus_nanos(length / 3), &ENGLISH)] {
             let found = ticks(shown, clock, width, LETTER);
             assert_apart(&found, shown, width);
             prop_assert!(found.iter().all(|t| shown.contains(t.t)));
@@ -59,7 +60,7 @@ proptest! {
     fn nothing_hangs_on_what_no_clock_shows(start in any::<i64>(), length in any::<i64>(), width in any::<f32>()) {
         let start = Timestamp::from_nanos(start);
         let shown = TimeRange::new(start, start.plus_nanos(length));
-        for clock in [Clock::Wall(&Zone::utc()), Clock::Since(Timestamp::from_nanos(0))] {
+        for clock in [Clock::Wall(&Zone::utc()), Clock::Since(Timestamp::from_nanos(0), &ENGLISH)] {
             prop_assert!(ticks(shown, clock, width, LETTER).len() <= MOST);
         }
     }
@@ -128,17 +129,22 @@ fn clocks_that_change_are_followed() {
 
 #[test]
 fn relative_times_read_as_people_say_them() {
-    assert_eq!(offset_text(130 * S), "+2m 10s");
-    assert_eq!(offset_text(-65 * MIN), "-1h 5m");
-    assert_eq!(offset_text(3_250 * MS), "+3.25s");
-    assert_eq!(offset_text(0), "0");
-    assert_eq!(length_text(90 * S), "1m 30s");
-    assert_eq!(length_text(0), "0s");
+    assert_eq!(offset_text(130 * S, &ENGLISH), "+2 min 10 s");
+    assert_eq!(offset_text(-65 * MIN, &ENGLISH), "-1 h 5 min");
+    assert_eq!(offset_text(3_250 * MS, &ENGLISH), "+3.25 s");
+    assert_eq!(offset_text(0, &ENGLISH), "0");
+    let korean = crate::words::Words::of(crate::words::Lang::Ko).units();
+    assert_eq!(offset_text(130 * S, korean), "+2분 10초");
+    assert_eq!(length_near(90 * S, 1e9, &ENGLISH), "1 min 30 s");
+    assert_eq!(length_near(0, 1e9, &ENGLISH), "0 s");
     let zero = at("2026-11-30T14:29:10Z");
     let shown = TimeRange::new(zero.plus_nanos(-MIN), zero.plus_nanos(2 * MIN));
-    let found: Vec<String> = ticks(shown, Clock::Since(zero), 480.0, LETTER)
+    let found: Vec<String> = ticks(shown, Clock::Since(zero, &ENGLISH), 720.0, LETTER)
         .into_iter()
         .map(|t| t.label)
         .collect();
-    assert_eq!(found, ["-1m", "-30s", "0", "+30s", "+1m", "+1m 30s"]);
+    assert_eq!(
+        found,
+        ["-1 min", "-30 s", "0", "+30 s", "+1 min", "+1 min 30 s"]
+    );
 }

@@ -1,75 +1,80 @@
-//! Words of the window in two languages, from `assets/locales`. A message without arguments is made once per language.
+//! What is said to people, in two languages, from `assets/locales`: by the window, in exports, on the command line.
+//!
+//! A message without arguments is made once per language. [`report`] puts the engine's English into words, [`warnings`] what is
+//! said of inputs. To add a file: a line in `FILES` and its text in both folders. Outside crates that only this floor may name:
+//! `fluent_bundle`, `unic_langid`.
 
+pub mod report;
+pub mod warnings;
+
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue};
+use serde::{Deserialize, Serialize};
 
-use crate::session::settings::Lang;
+use crate::base::units;
+
+/// Name, English and Korean text of a file.
+macro_rules! file {
+    ($name:literal) => {
+        (
+            $name,
+            include_str!(concat!("../../assets/locales/en/", $name, ".ftl")),
+            include_str!(concat!("../../assets/locales/ko/", $name, ".ftl")),
+        )
+    };
+}
 
 /// Name, English and Korean text of each file.
 const FILES: &[(&str, &str, &str)] = &[
-    (
-        "shell",
-        include_str!("../../assets/locales/en/shell.ftl"),
-        include_str!("../../assets/locales/ko/shell.ftl"),
-    ),
-    (
-        "commands",
-        include_str!("../../assets/locales/en/commands.ftl"),
-        include_str!("../../assets/locales/ko/commands.ftl"),
-    ),
-    (
-        "load",
-        include_str!("../../assets/locales/en/load.ftl"),
-        include_str!("../../assets/locales/ko/load.ftl"),
-    ),
-    (
-        "start",
-        include_str!("../../assets/locales/en/start.ftl"),
-        include_str!("../../assets/locales/ko/start.ftl"),
-    ),
-    (
-        "timeline",
-        include_str!("../../assets/locales/en/timeline.ftl"),
-        include_str!("../../assets/locales/ko/timeline.ftl"),
-    ),
-    (
-        "lanes",
-        include_str!("../../assets/locales/en/lanes.ftl"),
-        include_str!("../../assets/locales/ko/lanes.ftl"),
-    ),
-    (
-        "findings",
-        include_str!("../../assets/locales/en/findings.ftl"),
-        include_str!("../../assets/locales/ko/findings.ftl"),
-    ),
-    (
-        "trace",
-        include_str!("../../assets/locales/en/trace.ftl"),
-        include_str!("../../assets/locales/ko/trace.ftl"),
-    ),
-    (
-        "dump",
-        include_str!("../../assets/locales/en/dump.ftl"),
-        include_str!("../../assets/locales/ko/dump.ftl"),
-    ),
-    (
-        "table",
-        include_str!("../../assets/locales/en/table.ftl"),
-        include_str!("../../assets/locales/ko/table.ftl"),
-    ),
-    (
-        "compare",
-        include_str!("../../assets/locales/en/compare.ftl"),
-        include_str!("../../assets/locales/ko/compare.ftl"),
-    ),
-    (
-        "notes",
-        include_str!("../../assets/locales/en/notes.ftl"),
-        include_str!("../../assets/locales/ko/notes.ftl"),
-    ),
+    file!("shell"),
+    file!("commands"),
+    file!("load"),
+    file!("start"),
+    file!("timeline"),
+    file!("lanes"),
+    file!("findings"),
+    file!("trace"),
+    file!("dump"),
+    file!("table"),
+    file!("compare"),
+    file!("notes"),
+    file!("units"),
+    file!("export"),
+    file!("warnings"),
 ];
+
+/// A language that people are spoken to in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lang {
+    /// English.
+    #[default]
+    En,
+    /// Korean.
+    Ko,
+}
+
+impl Lang {
+    /// Every one.
+    pub const ALL: [Self; 2] = [Self::En, Self::Ko];
+
+    /// As `--lang` takes it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::En => "en",
+            Self::Ko => "ko",
+        }
+    }
+
+    /// From its word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|l| l.word() == word)
+    }
+}
 
 /// An argument of a message.
 #[derive(Debug, Clone)]
@@ -108,6 +113,7 @@ impl From<f64> for Arg<'_> {
 pub struct Words {
     lang: Lang,
     plain: BTreeMap<String, String>,
+    units: units::Names,
     bundle: FluentBundle<FluentResource>,
 }
 
@@ -141,7 +147,7 @@ impl Words {
             };
             bundle.add_resource_overriding(resource);
         }
-        let plain = ids
+        let plain: BTreeMap<String, String> = ids
             .into_iter()
             .filter_map(|id| {
                 let pattern = bundle.get_message(&id)?.value()?;
@@ -154,8 +160,48 @@ impl Words {
             .collect();
         Self {
             lang,
+            units: unit_names(&plain),
             plain,
             bundle,
+        }
+    }
+
+    /// The words of a language, read once.
+    pub fn of(lang: Lang) -> &'static Self {
+        static ENGLISH: OnceLock<Words> = OnceLock::new();
+        static KOREAN: OnceLock<Words> = OnceLock::new();
+        let once = match lang {
+            Lang::En => &ENGLISH,
+            Lang::Ko => &KOREAN,
+        };
+        once.get_or_init(|| Self::new(lang))
+    }
+
+    /// How numbers with units are written.
+    pub const fn units(&self) -> &units::Names {
+        &self.units
+    }
+
+    /// A text of names and numbers with the units of the language: `p99 1.03 s` is `p99 1.03초`. For what was written before
+    /// anybody knew the language.
+    pub fn amounts(&self, text: &str) -> String {
+        match self.lang {
+            Lang::En => text.to_owned(),
+            Lang::Ko => report::amounts(&self.units, text),
+        }
+    }
+
+    /// Words in a row, the last two joined by `and`.
+    pub fn list(&self, items: &[String]) -> String {
+        match items {
+            [first @ .., last] if !first.is_empty() => self.with(
+                "list-and",
+                &[
+                    ("first", first.join(", ").as_str().into()),
+                    ("last", last.into()),
+                ],
+            ),
+            _ => items.concat(),
         }
     }
 
@@ -191,6 +237,27 @@ impl Words {
         self.bundle
             .format_pattern(pattern, Some(&given), &mut errors)
             .into_owned()
+    }
+}
+
+/// The names of units, from messages that hold the space before them.
+fn unit_names(plain: &BTreeMap<String, String>) -> units::Names {
+    let name = |key: &str, usual: &Cow<'static, str>| {
+        let found = plain.get(key).cloned();
+        found.map_or_else(|| usual.clone(), Cow::Owned)
+    };
+    let usual = units::ENGLISH;
+    units::Names {
+        ns: name("unit-ns", &usual.ns),
+        us: name("unit-us", &usual.us),
+        ms: name("unit-ms", &usual.ms),
+        s: name("unit-s", &usual.s),
+        min: name("unit-min", &usual.min),
+        h: name("unit-h", &usual.h),
+        d: name("unit-d", &usual.d),
+        gap: name("unit-gap", &usual.gap),
+        percent: name("unit-percent", &usual.percent),
+        unknown: name("unit-unknown", &usual.unknown),
     }
 }
 
@@ -285,6 +352,52 @@ mod tests {
             }
         }
         assert!(used > 0);
+    }
+
+    /// Every message must be named by the code, whole or by what its key begins with (`findings-kind-`, where the code puts the
+    /// rest behind).
+    #[test]
+    fn every_message_is_used() {
+        let mut files = Vec::new();
+        collect(std::path::Path::new("src"), &mut files);
+        let text = regex::Regex::new(r#""([a-z][a-z0-9_-]*)(\{[^"]*)?""#).unwrap();
+        let (mut whole, mut begins) = (BTreeSet::new(), BTreeSet::new());
+        for file in files {
+            let code = crate::base::fs::read(&file).unwrap();
+            let code = String::from_utf8_lossy(&code);
+            for found in text.captures_iter(&code) {
+                match found.get(2) {
+                    None => whole.insert(found[1].to_owned()),
+                    Some(_) => begins.insert(found[1].to_owned()),
+                };
+            }
+        }
+        // Made from two parts that the code holds apart: `findings-` and an area, a key and `-one`.
+        begins.extend(
+            [
+                "findings-say-",
+                "warn-say-",
+                "findings-title-",
+                "findings-detail-",
+            ]
+            .map(str::to_owned),
+        );
+        let areas: Vec<String> = whole.iter().map(|w| format!("findings-{w}-")).collect();
+        let is_used = |id: &str| {
+            let base = id.strip_suffix("-one").unwrap_or(id);
+            whole.contains(id)
+                || whole.contains(base)
+                || begins
+                    .iter()
+                    .any(|b| b.ends_with('-') && b != "findings-" && id.starts_with(b))
+                || areas.iter().any(|a| id.starts_with(a.as_str()))
+        };
+        let unused: Vec<&str> = FILES
+            .iter()
+            .flat_map(|(_, en, _)| ids_of(en))
+            .filter(|id| !is_used(id))
+            .collect();
+        assert!(unused.is_empty(), "{unused:#?}");
     }
 
     fn collect(folder: &std::path::Path, files: &mut Vec<std::path::PathBuf>) {

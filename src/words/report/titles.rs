@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::model::finding::{Finding, FindingKind};
-use crate::ui::report_words::details::arguments;
-use crate::ui::report_words::{filled, kind, phrases};
-use crate::ui::words::Words;
+use crate::words::Words;
+use crate::words::report::details::arguments;
+use crate::words::report::{filled, kind, phrases};
 
 /// The title in the language of `words`. Some titles name what no value holds (a route, a unit): those are taken apart first.
 pub(super) fn of(words: &Words, finding: &Finding) -> String {

@@ -3,13 +3,22 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use crate::session::settings::Lang;
-use crate::ui::report_words::details::short;
-use crate::ui::report_words::filled;
-use crate::ui::words::Words;
+use crate::words::Lang;
+use crate::words::Words;
+use crate::words::report::amounts::quantity;
+use crate::words::report::details::short;
+use crate::words::report::filled;
 
-/// The messages whose English text is a pattern start so.
-const PREFIX: &str = "findings-say-";
+/// Which messages are patterns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::words) enum Set {
+    /// What the engine says: `findings-say-…`.
+    Report,
+    /// What readers say of inputs: `warn-say-…`.
+    Warnings,
+    /// Where in an input: `warn-say-place-…`.
+    Places,
+}
 
 /// How deep phrases within phrases are looked for.
 const DEPTH: usize = 5;
@@ -29,19 +38,27 @@ struct Phrase {
     letters: usize,
 }
 
-fn phrases() -> &'static [Phrase] {
-    static PHRASES: OnceLock<Vec<Phrase>> = OnceLock::new();
-    PHRASES.get_or_init(|| {
-        let text = include_str!("../../../assets/locales/en/findings.ftl");
-        let mut all: Vec<Phrase> = text.lines().filter_map(phrase).collect();
+fn phrases(set: Set) -> &'static [Phrase] {
+    static REPORT: OnceLock<Vec<Phrase>> = OnceLock::new();
+    static WARNINGS: OnceLock<Vec<Phrase>> = OnceLock::new();
+    static PLACES: OnceLock<Vec<Phrase>> = OnceLock::new();
+    let findings = include_str!("../../../assets/locales/en/findings.ftl");
+    let warnings = include_str!("../../../assets/locales/en/warnings.ftl");
+    let (once, text, prefix) = match set {
+        Set::Report => (&REPORT, findings, "findings-say-"),
+        Set::Warnings => (&WARNINGS, warnings, "warn-say-"),
+        Set::Places => (&PLACES, warnings, "warn-say-place-"),
+    };
+    once.get_or_init(|| {
+        let mut all: Vec<Phrase> = text.lines().filter_map(|l| phrase(l, prefix)).collect();
         all.sort_by(|a, b| (b.letters, &a.key).cmp(&(a.letters, &b.key)));
         all
     })
 }
 
-fn phrase(line: &str) -> Option<Phrase> {
+fn phrase(line: &str, prefix: &str) -> Option<Phrase> {
     let (key, text) = line.split_once(" = ")?;
-    if !key.starts_with(PREFIX) {
+    if !key.starts_with(prefix) {
         return None;
     }
     let pieces = pieces(text);
@@ -130,50 +147,86 @@ pub(super) fn translate(
     titles: &BTreeMap<String, String>,
     text: &str,
 ) -> Option<String> {
-    within(words, titles, text, DEPTH)
+    let sayer = Sayer {
+        words,
+        titles,
+        set: Set::Report,
+        is_quoting: false,
+    };
+    sayer.say(text, DEPTH)
 }
 
-fn within(
-    words: &Words,
-    titles: &BTreeMap<String, String>,
-    text: &str,
-    depth: usize,
-) -> Option<String> {
-    if words.lang() == Lang::En {
-        return None;
-    }
-    if let Some(title) = titles.get(text) {
-        return Some(title.clone());
-    }
-    let deeper = depth.checked_sub(1)?;
-    let say = |part: &str| within(words, titles, part, deeper).unwrap_or_else(|| part.to_owned());
-    // A finding that speaks for or against something: its title, a colon, what it says.
-    if let Some((title, said)) = titles
-        .iter()
-        .find_map(|(title, said)| Some((text.strip_prefix(title.as_str())?, said)))
-        && let Some(rest) = title.strip_prefix(": ")
-    {
-        return Some(format!("{said}: {}", say(rest)));
-    }
-    phrases().iter().find_map(|phrase| {
-        let mut found = Vec::new();
-        if !fits(&phrase.pieces, text, &mut found) {
+/// As [`translate`], of another set; parts that no phrase fits are put into quotes.
+pub(in crate::words) fn quoted_within(words: &Words, set: Set, text: &str) -> Option<String> {
+    let sayer = Sayer {
+        words,
+        titles: &BTreeMap::new(),
+        set,
+        is_quoting: true,
+    };
+    sayer.say(text, DEPTH)
+}
+
+struct Sayer<'a> {
+    words: &'a Words,
+    titles: &'a BTreeMap<String, String>,
+    set: Set,
+    is_quoting: bool,
+}
+
+impl Sayer<'_> {
+    fn say(&self, text: &str, depth: usize) -> Option<String> {
+        if self.words.lang() == Lang::En {
             return None;
         }
-        let args: BTreeMap<String, String> = found
-            .into_iter()
-            .map(|(name, argument)| {
-                // The folders of its package say less than they take room; the original has them.
-                let argument = if name == "site" {
-                    short(argument)
-                } else {
-                    argument
-                };
-                (name.to_owned(), say(argument))
-            })
-            .collect();
-        Some(filled(words, &phrase.key, &args))
-    })
+        if let Some(title) = self.titles.get(text) {
+            return Some(title.clone());
+        }
+        if let Some(quantity) = quantity(self.words.units(), text) {
+            return Some(quantity);
+        }
+        let deeper = depth.checked_sub(1)?;
+        // A finding that speaks for or against something: its title, a colon, what it says.
+        if let Some((title, said)) = self
+            .titles
+            .iter()
+            .find_map(|(title, said)| Some((text.strip_prefix(title.as_str())?, said)))
+            && let Some(rest) = title.strip_prefix(": ")
+        {
+            return Some(format!("{said}: {}", self.part(rest, deeper)));
+        }
+        phrases(self.set).iter().find_map(|phrase| {
+            let mut found = Vec::new();
+            if !fits(&phrase.pieces, text, &mut found) {
+                return None;
+            }
+            let args: BTreeMap<String, String> = found
+                .into_iter()
+                .map(|(name, argument)| {
+                    // The folders of its package say less than they take room; the original has them.
+                    let argument = if name == "site" {
+                        short(argument)
+                    } else {
+                        argument
+                    };
+                    (name.to_owned(), self.part(argument, deeper))
+                })
+                .collect();
+            Some(filled(self.words, &phrase.key, &args))
+        })
+    }
+
+    /// A part of a sentence; itself where no phrase fits.
+    fn part(&self, text: &str, depth: usize) -> String {
+        self.say(text, depth).unwrap_or_else(|| {
+            let is_words = text.contains(' ') && !text.starts_with(['`', '“']);
+            if self.is_quoting && is_words {
+                format!("“{text}”")
+            } else {
+                text.to_owned()
+            }
+        })
+    }
 }
 
 #[cfg(test)]
@@ -205,8 +258,8 @@ mod tests {
 
     #[test]
     fn no_pattern_has_two_arguments_side_by_side() {
-        assert!(phrases().len() > 100);
-        for phrase in phrases() {
+        assert!(phrases(Set::Report).len() > 100 && phrases(Set::Places).len() > 3);
+        for phrase in phrases(Set::Report).iter().chain(phrases(Set::Warnings)) {
             for pair in phrase.pieces.windows(2) {
                 let is_bad = matches!(pair, [Piece::Argument(_), Piece::Argument(_)]);
                 assert!(!is_bad, "{}", phrase.key);
@@ -224,9 +277,9 @@ mod tests {
             say(
                 "it eased and did not end; bad before: 18 of 2,544 connects (0.71 %); after: absent"
             ),
-            "완화되었으나 끝나지 않음. 문제 비율: 이전 연결 2,544건 중 18건(0.71 %), 이후 없음"
+            "완화되었으나 끝나지 않음. 문제 비율: 이전 연결 2,544건 중 18건(0.71%), 이후 없음"
         );
-        assert_eq!(say("23 at 1 s, 4 at 3 s"), "1 s 23건, 3 s 4건");
+        assert_eq!(say("23 at 1 s, 4 at 3 s"), "1초 23건, 3초 4건");
         assert_eq!(say("something else"), "something else");
     }
 }

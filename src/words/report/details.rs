@@ -7,9 +7,9 @@ use serde_json::Value;
 use crate::base::time::Timestamp;
 use crate::base::units;
 use crate::model::finding::{Finding, FindingKind};
-use crate::session::settings::Lang;
-use crate::ui::report_words::{cause, filled, name_of, word};
-use crate::ui::words::Words;
+use crate::words::Lang;
+use crate::words::Words;
+use crate::words::report::{cause, filled, name_of, word};
 
 /// A few sentences on a finding, from its values; in English the report's own.
 pub fn finding_detail(words: &Words, finding: &Finding) -> String {
@@ -144,7 +144,7 @@ pub fn value(words: &Words, finding: &Finding, name: &str) -> String {
         Value::Bool(yes) => yes.to_string(),
         Value::Number(number) => number
             .as_f64()
-            .map_or_else(|| number.to_string(), |n| in_unit(finding, name, n)),
+            .map_or_else(|| number.to_string(), |n| in_unit(words, finding, name, n)),
         Value::String(text) => text_value(words, name, text),
         Value::Array(items) => items
             .iter()
@@ -159,39 +159,39 @@ pub fn value(words: &Words, finding: &Finding, name: &str) -> String {
             .filter(|(_, count)| count.as_f64().is_some_and(|c| c > 0.0))
             .map(|(rung, count)| {
                 let count = units::number(count.as_f64().unwrap_or(0.0));
-                format!("{rung}: {count}")
+                format!("{}: {count}", rung_name(words, rung))
             })
             .collect::<Vec<_>>()
             .join(", "),
     }
 }
 
-fn in_unit(finding: &Finding, name: &str, number: f64) -> String {
+fn in_unit(words: &Words, finding: &Finding, name: &str, number: f64) -> String {
     let unit = finding.text("unit").unwrap_or("");
     if name == "quantile" {
         return format!("p{}", units::number(number * 100.0));
     }
     if name.ends_with("_ms") || name.contains("_ms_") {
-        return units::ms(number);
+        return words.units().ms(number);
     }
     if name.ends_with("_s") {
-        return units::secs(number);
+        return words.units().secs(number);
     }
     if name.ends_with("_bytes") {
-        return units::bytes(number);
+        return words.units().bytes(number);
     }
     if name == "share"
         || name.ends_with("_share")
         || name.starts_with("slow_share")
         || name == "baseline_share"
     {
-        return units::share(number);
+        return words.units().share_near(number);
     }
     if matches!(
         name,
         "start_value" | "end_value" | "slope_per_h" | "used" | "limit"
     ) {
-        return units::with_unit(number, unit);
+        return words.units().with_unit(number, unit);
     }
     if name == "likely_holder" {
         // An id, not a quantity.
@@ -214,6 +214,15 @@ fn text_value(words: &Words, name: &str, text: &str) -> String {
         return short(text).to_owned();
     }
     text.to_owned()
+}
+
+/// A rung of a ladder of timers, `3s`, in the words of the language.
+fn rung_name(words: &Words, rung: &str) -> String {
+    let secs = rung.strip_suffix('s').and_then(|n| n.parse().ok());
+    match (secs, words.lang()) {
+        (Some(secs), Lang::Ko) => words.units().secs(secs),
+        _ => rung.to_owned(),
+    }
 }
 
 /// A function without the folders of its package.

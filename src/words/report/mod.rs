@@ -1,14 +1,15 @@
-//! What the engine says, in the language of the window.
+//! What the engine says, in the language of people.
 //!
-//! The report is written in English and stays so, whatever the window's language. Here the titles and details of findings are
+//! The report is written in English and stays so, whatever the language of window and export. Here the titles and details of findings are
 //! made anew from kind, values, cause and entities, and the fixed phrases of hypotheses, checks and reasons are recognised by
 //! the English messages `findings-say-…` and put into words by their twins. What nothing knows stays English; whoever shows it
 //! keeps the original within reach. To add a phrase: one message `findings-say-NAME` in both languages; its English text is the
 //! pattern.
 
+mod amounts;
 mod details;
 mod josa;
-mod phrases;
+pub(in crate::words) mod phrases;
 mod titles;
 
 use std::collections::BTreeMap;
@@ -16,9 +17,10 @@ use std::collections::BTreeMap;
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::model::hypothesis::{Hypothesis, Role};
 use crate::model::report::Report;
-use crate::session::settings::Lang;
-use crate::ui::words::{Arg, Words};
+use crate::words::Lang;
+use crate::words::{Arg, Words};
 
+pub(in crate::words) use self::amounts::amounts;
 pub use self::details::{finding_detail, value, value_name};
 
 /// The words of one report in one language. Making them takes a while: for a worker.
