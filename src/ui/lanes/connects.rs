@@ -26,6 +26,10 @@ impl LaneKind for Connects {
         true
     }
 
+    fn has_outliers(&self) -> bool {
+        true
+    }
+
     fn offers(&self, incident: &Incident) -> Vec<Offer> {
         plan::ranked(incident, list(incident.snapshot()))
     }

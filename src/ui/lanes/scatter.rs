@@ -27,6 +27,10 @@ impl LaneKind for Scatter {
         true
     }
 
+    fn has_outliers(&self) -> bool {
+        true
+    }
+
     fn offers(&self, incident: &Incident) -> Vec<Offer> {
         plan::ranked(incident, list(incident.snapshot()))
     }
