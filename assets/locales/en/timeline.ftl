@@ -70,6 +70,7 @@ timeline-outlier-none = { $lane } has no outlier
 timeline-outlier-no-lane = No lane here has values that could be far from the rest
 timeline-measure-from = Measuring from { $t }: set the cursor elsewhere and press M again
 timeline-measure-shown = Measuring what is shown: a click sets the cursor, M there begins anew, Escape ends
+timeline-own-edit = Yours: click to edit
 timeline-reads-range = From { $from } to { $to }
 timeline-reads-nothing = nothing here
 timeline-help = Drag on a lane draws a box; click sets the cursor. Ctrl+wheel zooms around the pointer, also a plain wheel over the axis; Shift+wheel pans; dragging the axis or with the middle button pans; Shift+drag measures.

@@ -69,6 +69,7 @@ timeline-outlier-none = { $lane }: 이상값이 없습니다
 timeline-outlier-no-lane = 이상값을 찾을 수 있는 레인이 없습니다
 timeline-measure-from = { $t }부터 측정합니다. 커서를 다른 곳에 놓고 M을 다시 누르십시오
 timeline-measure-shown = 보이는 구간을 측정합니다. 클릭으로 커서를 놓고 M을 누르면 새로 시작하고, Escape로 끝냅니다
+timeline-own-edit = 직접 작성한 이벤트: 클릭하여 편집
 timeline-reads-range = { $from }부터 { $to }까지
 timeline-reads-nothing = 값 없음
 timeline-help = 레인에서 끌면 상자를 그리고, 클릭하면 커서를 놓습니다. Ctrl+휠은 포인터를 중심으로 확대하며 축 위에서는 휠만으로도 확대합니다. Shift+휠, 축 끌기, 가운데 버튼 끌기로 이동하고, Shift+끌기로 측정합니다.

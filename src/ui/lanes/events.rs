@@ -141,13 +141,13 @@ fn marks_of(incident: &Incident, notes: &Notes) -> Vec<Mark> {
             });
         }
     }
-    for own in &notes.events {
+    for (event, own) in notes.events.iter().enumerate() {
         marks.push(Mark {
             t: own.start.nanos(),
             end: own.end.map(Timestamp::nanos),
             what: What::Own,
             title: own.title.clone(),
-            target: None,
+            target: Some(Target::Own { event }),
         });
     }
     marks.sort_by_key(|m| m.t);
@@ -437,6 +437,8 @@ impl Lane for EventLane {
         self.marks
             .iter()
             .filter(|m| area.x_range().contains(canvas.x(m.t)))
+            // A box picks what was read, to be listed; what a person wrote is no part of that.
+            .filter(|m| m.what != What::Own)
             .filter_map(|m| m.target.clone())
             .collect()
     }

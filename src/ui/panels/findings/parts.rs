@@ -266,7 +266,7 @@ pub(super) fn place_word<'a>(frame: &Frame<'a>, target: &Target) -> &'a str {
         Target::Span { .. } | Target::Summary { .. } => words.text("findings-link-span"),
         Target::Request { .. } => words.text("findings-link-request"),
         Target::Stack { .. } => words.text("findings-link-stack"),
-        Target::Event { .. } => words.text("findings-link-event"),
+        Target::Event { .. } | Target::Own { .. } => words.text("findings-link-event"),
         Target::Finding(_) => words.text("findings-link-finding"),
         Target::Input { .. } => words.text("findings-link-input"),
     }
