@@ -60,7 +60,8 @@ impl App {
     /// The same, in place of what was told of that topic before; the empty topic is all that has none.
     pub(super) fn tell_of(&mut self, ctx: &egui::Context, topic: &'static str, text: String) {
         let until = ctx.input(|i| i.time) + TOLD_S;
-        self.messages.retain(|told| topic.is_empty() || told.topic != topic);
+        self.messages
+            .retain(|told| topic.is_empty() || told.topic != topic);
         self.messages.push(Told { topic, text, until });
         // A card stands where its size of the frame before puts it: one more frame, then quiet until it goes.
         ctx.request_repaint();

@@ -174,7 +174,10 @@ impl App {
         // A lane of marks or bars knows no outliers: the next below that does takes its place.
         let knows = |at: &usize| {
             let kind = self.view.lanes.get(*at).map(|row| row.spec.kind.as_str());
-            what == Seek::Step || kind.and_then(lanes::by_id).is_some_and(|k| k.has_outliers())
+            what == Seek::Step
+                || kind
+                    .and_then(lanes::by_id)
+                    .is_some_and(|k| k.has_outliers())
         };
         let Some(at) = (0..count).map(|by| (active + by) % count).find(knows) else {
             return self.say(ctx, "timeline-outlier-no-lane");

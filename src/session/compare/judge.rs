@@ -108,9 +108,7 @@ fn is_told_by_mean(effect: f64, va: &[f64], vb: &[f64]) -> bool {
     let Some((mean_a, mean_b)) = pair(stats::mean) else {
         return false;
     };
-    are_alike(median_a, median_b)
-        && !are_alike(mean_a, mean_b)
-        && (mean_b - mean_a) * effect > 0.0
+    are_alike(median_a, median_b) && !are_alike(mean_a, mean_b) && (mean_b - mean_a) * effect > 0.0
 }
 
 /// What a test found.

@@ -166,7 +166,10 @@ fn what_is_sure_and_too_small_to_matter_is_the_same_and_comes_last() {
     let higher: Vec<f64> = level.iter().map(|v| v + 0.8).collect();
     let doubled: Vec<f64> = level.iter().map(|v| v * 2.0).collect();
     let both = |first: &[f64], second: &[f64]| {
-        let (mut one, two) = (one("process_resident_memory_bytes", first), one("z", second));
+        let (mut one, two) = (
+            one("process_resident_memory_bytes", first),
+            one("z", second),
+        );
         one.series.extend(two.series);
         one.series_roles = vec![Some(Role::Memory), Some(Role::Memory)];
         one
@@ -218,7 +221,10 @@ fn a_median_that_stays_leaves_it_to_the_mean() {
     let (a, b) = (one("up", &up), one("up", &flaps));
     let comparison = compare(&whole(&a), &whole(&b), &|| false).unwrap();
     let change = comparison.changes.first().unwrap();
-    assert_eq!((change.aspect, change.verdict), (Aspect::Mean, Verdict::Worse));
+    assert_eq!(
+        (change.aspect, change.verdict),
+        (Aspect::Mean, Verdict::Worse)
+    );
     assert!(change.told().1 < 0.7);
 }
 

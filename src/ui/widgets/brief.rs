@@ -268,9 +268,14 @@ mod tests {
         assert!(shortest.ends_with("-x2k4v"), "{shortest}");
         assert!(shortest.chars().count() < 80, "{shortest}");
         for step in 1..STEPS {
-            assert!(sentence(text, step).chars().count() <= sentence(text, step - 1).chars().count());
+            assert!(
+                sentence(text, step).chars().count() <= sentence(text, step - 1).chars().count()
+            );
         }
-        assert_eq!(sentence("GET /api/v1/users/list", 1), "GET /api/v1/users/list");
+        assert_eq!(
+            sentence("GET /api/v1/users/list", 1),
+            "GET /api/v1/users/list"
+        );
         assert_eq!(sentence("https://a.b/c", 1), "https://a.b/c");
         assert_eq!(sentence("소켓 (net.Dial),", 5), "소켓 (net.Dial),");
         assert_eq!(sentence("", 3), "");
@@ -293,10 +298,16 @@ mod tests {
         for room in [20, 24, 30, 36] {
             let shown: BTreeSet<String> = all.iter().map(|n| names.fit(n, room)).collect();
             assert_eq!(shown.len(), all.len(), "{room}: {shown:#?}");
-            assert!(shown.iter().all(|s| s.chars().count() <= room), "{shown:#?}");
+            assert!(
+                shown.iter().all(|s| s.chars().count() <= room),
+                "{shown:#?}"
+            );
         }
         let shown = names.fit(all[0], 36);
-        assert!(shown.contains("open_filedesc") && shown.contains("worker"), "{shown}");
+        assert!(
+            shown.contains("open_filedesc") && shown.contains("worker"),
+            "{shown}"
+        );
         assert_eq!(names.fit("short", 5), "short");
         assert_eq!(Names::default().fit("abcdefghijk", 5), "ab…jk");
     }
@@ -307,7 +318,12 @@ mod tests {
         let names = Names::default();
         let measure = |t: &str| t.chars().count() as f32 * 6.0;
         for width in [-1.0, 0.0, 5.0, 60.0, 1e6] {
-            let text = shortened.fit(&names, "scrape_duration_seconds · node-1:9256", width, measure);
+            let text = shortened.fit(
+                &names,
+                "scrape_duration_seconds · node-1:9256",
+                width,
+                measure,
+            );
             assert!(!text.is_empty());
             assert!(width < 30.0 || measure(&text) <= width, "{text} at {width}");
         }

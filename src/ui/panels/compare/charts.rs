@@ -150,7 +150,11 @@ fn card(
         Pos2::new(inner.left() + DOT, inner.top() + 18.0),
         Pos2::new(inner.right() - DOT, inner.bottom() - DIGITS - DOT),
     );
-    painter.hline(inner.x_range(), plot.bottom(), Stroke::new(1.0, tokens.grid));
+    painter.hline(
+        inner.x_range(),
+        plot.bottom(),
+        Stroke::new(1.0, tokens.grid),
+    );
     let longest = key.a.nanos().max(key.b.nanos()).max(1) as f64;
     for (columns, range, colour) in [
         (&chart.a, key.a, tokens.text_faint),

@@ -425,14 +425,21 @@ pub(super) fn title_of(words: &Words, change: &Change) -> String {
             let args = [("what", (&what).into()), ("bound", (&bound).into())];
             words.with("compare-tail-share", &args)
         }
-        (_, aspect) => title(words, &change.subject, matches!(aspect, Aspect::Tail { .. })),
+        (_, aspect) => title(
+            words,
+            &change.subject,
+            matches!(aspect, Aspect::Tail { .. }),
+        ),
     }
 }
 
 /// What the parts of all names tell. Runs on a worker.
 pub(super) fn names(words: &Words, comparison: &Comparison) -> Names {
     let odd = [&comparison.only_a, &comparison.only_b, &comparison.too_few];
-    let odd = odd.into_iter().flatten().map(|o| title(words, &o.subject, false));
+    let odd = odd
+        .into_iter()
+        .flatten()
+        .map(|o| title(words, &o.subject, false));
     let changes = comparison.changes.iter().map(|c| title_of(words, c));
     let all: Vec<String> = changes.chain(odd).collect();
     Names::of(all.iter().map(String::as_str))
@@ -458,7 +465,9 @@ impl Brief<'_> {
         let lay = |text: &str| {
             painter.layout_no_wrap(text.to_owned(), FontId::proportional(size), colour)
         };
-        let fits = self.shortened.fit(self.names, text, width, |t| lay(t).size().x);
+        let fits = self
+            .shortened
+            .fit(self.names, text, width, |t| lay(t).size().x);
         lay(&fits)
     }
 }

@@ -235,7 +235,9 @@ impl Compare {
             Answer::Ready(charts) => Arc::clone(charts),
             // Those of the same windows stay until the new ones are there.
             _ => match self.charts.last_with_key() {
-                Some(((last, known, _), charts)) if (*last, *known) == (key, lang) => Arc::clone(charts),
+                Some(((last, known, _), charts)) if (*last, *known) == (key, lang) => {
+                    Arc::clone(charts)
+                }
                 _ => Arc::default(),
             },
         }

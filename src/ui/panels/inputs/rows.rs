@@ -153,7 +153,6 @@ impl Rows {
         }
         tops
     }
-
 }
 
 /// The rows between two heights.

@@ -230,9 +230,9 @@ fn look_width(ui: &Ui, frame: &Frame<'_>) -> f32 {
     let names = themes.into_iter().chain(langs);
     let spacing = ui.spacing();
     let wide = |name: String| {
-        let galley =
-            ui.painter()
-                .layout_no_wrap(name, font.clone(), frame.tokens.text);
+        let galley = ui
+            .painter()
+            .layout_no_wrap(name, font.clone(), frame.tokens.text);
         galley.size().x.ceil() + 2.0 * spacing.button_padding.x + spacing.item_spacing.x
     };
     names.map(wide).sum::<f32>() + theme::PAD + spacing.item_spacing.x

@@ -62,7 +62,10 @@ fn an_open_row_has_room_for_all_lines_of_all_its_warnings() {
     };
     let rows = Rows::of(&inputs, &asked);
     // The first text takes one line, the second three.
-    let tops = rows.tops(&inputs, |text| if text.ends_with("cut") { 15.0 } else { 45.0 });
+    let tops = rows.tops(
+        &inputs,
+        |text| if text.ends_with("cut") { 15.0 } else { 45.0 },
+    );
     let open = ROW + 15.0 + 45.0 + 2.0 * WARNING + FOOT;
     assert_eq!(tops, [0.0, open, open + ROW]);
     assert_eq!(between(&tops, 0.0, 1.0), 0..1);
