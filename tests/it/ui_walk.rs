@@ -382,7 +382,7 @@ fn an_own_event_is_opened_by_a_click_on_the_timeline() {
     key(&mut window, Key::Enter);
     key(&mut window, Key::Escape);
     key(&mut window, Key::Escape);
-    assert!(window.query_by_label("Delete").is_none());
+    assert!(window.query_all_by_label("Delete").next().is_none());
     // It stands in the middle of what is shown.
     let lane = find(&window, Role::Canvas, "Events, Events").rect();
     let middle = window.get_by_label("Time axis").rect().center().x;
@@ -392,7 +392,7 @@ fn an_own_event_is_opened_by_a_click_on_the_timeline() {
         window.step();
     }
     shot::settle(&mut window);
-    window.get_by_label("Delete");
+    assert!(window.query_all_by_label("Delete").next().is_some());
     let fields = window.query_all_by_role(Role::TextInput);
     let values: Vec<String> = fields.filter_map(|n| n.accesskit_node().value()).collect();
     assert!(values.iter().any(|v| v == EVENT), "{values:?}");
@@ -469,5 +469,42 @@ fn a_line_of_a_cause_is_said_of_the_finding_that_it_leads_to() {
                 line.text
             );
         }
+    }
+}
+
+#[test]
+fn no_two_rows_of_a_comparison_look_alike_however_narrow_it_is() {
+    use std::collections::BTreeSet;
+    use tailscope::ui::widgets::brief::Names;
+
+    for path in [
+        "fixtures/ingress-metrics-lock/input",
+        "fixtures/snat-connect-ladder/input",
+    ] {
+        let mut window = crate::ui::window(&[path]);
+        click(&mut window, Role::Button, "Compare");
+        click(&mut window, Role::Button, "Before the trouble / during it");
+        click(&mut window, Role::Button, "Whole height");
+        let rows: BTreeSet<String> = texts(&window)
+            .into_iter()
+            .filter_map(|(_, text, _)| {
+                let (verdict, rest) = text.split_once(": ")?;
+                let is_row = ["worse", "better", "changed"].contains(&verdict);
+                let (name, _) = rest.rsplit_once(": A ").filter(|_| is_row)?;
+                Some(name.to_owned())
+            })
+            .collect();
+        assert!(rows.len() > 8, "{rows:#?}");
+        let names = Names::of(rows.iter().map(String::as_str));
+        for letters in [22, 28, 36] {
+            let shown: BTreeSet<String> = rows.iter().map(|r| names.fit(r, letters)).collect();
+            assert_eq!(shown.len(), rows.len(), "{letters}: {shown:#?}");
+        }
+        // What did not change by as much as anybody would see is not among them.
+        let all = texts(&window);
+        assert!(
+            !all.iter()
+                .any(|(_, t, _)| t.contains("worse") && t.contains("A 212 MiB, B 213 MiB"))
+        );
     }
 }

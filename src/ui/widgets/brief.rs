@@ -6,9 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Letters that long names of a sentence keep, step by step as the room gets less; before the first, import paths lose what
 /// programmers do not say.
-const KEPT: [usize; 4] = [34, 26, 20, 14];
+const KEPT: [usize; 4] = [30, 24, 20, 17];
 /// How many steps [`sentence`] knows.
 pub const STEPS: usize = KEPT.len() + 2;
+/// Where even the shortest names leave no room for the whole sentence, they stand like this and the sentence is cut.
+pub const CUT: usize = 3;
+/// What leaving out the end of a name costs on top: that is where one looks for what it is.
+const END: f64 = 3.0;
 /// What one more ellipsis costs, as much as a word that every third name has.
 const ELLIPSIS: f64 = 1.1;
 /// Parts of a name beyond which it is cut in its middle, whatever stands there.
@@ -62,7 +66,8 @@ fn ends(word: &str, kept: usize) -> String {
             .is_some_and(|c| matches!(c, '-' | '_' | '/' | '.' | ':'))
     };
     let room = kept.saturating_sub(1);
-    let most_head = room / 2;
+    // Names differ at their ends more than at their begins.
+    let most_head = room / 3;
     let most_tail = room - most_head;
     let least = |most: usize| most.div_ceil(2).max(1);
     let head = (least(most_head)..=most_head)
@@ -126,6 +131,9 @@ impl Names {
             // Of names that nobody counted every part tells as much.
             let known = self.weights.get(word).copied().unwrap_or(1.0);
             costs.push(if word.is_empty() { 0.0 } else { known });
+        }
+        if let Some(last) = costs.last_mut() {
+            *last += END;
         }
         let Some(runs) = cheapest(&letters, &costs, room) else {
             return ends(name, room);
@@ -309,7 +317,7 @@ mod tests {
             "{shown}"
         );
         assert_eq!(names.fit("short", 5), "short");
-        assert_eq!(Names::default().fit("abcdefghijk", 5), "ab…jk");
+        assert_eq!(Names::default().fit("abcdefghijk", 5), "a…ijk");
     }
 
     #[test]

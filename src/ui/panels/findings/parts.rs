@@ -60,6 +60,9 @@ pub(super) fn briefed(text: &str, lay: impl Fn(&str) -> Arc<Galley>) -> (Arc<Gal
         }
         galley = lay(&brief::sentence(text, step));
     }
+    if galley.elided {
+        galley = lay(&brief::sentence(text, brief::CUT));
+    }
     (galley, true)
 }
 
