@@ -12,9 +12,11 @@ pub const STEPS: usize = KEPT.len() + 2;
 /// Where even the shortest names leave no room for the whole sentence, they stand like this and the sentence is cut.
 pub const CUT: usize = 3;
 /// What leaving out the end of a name costs on top: that is where one looks for what it is.
-const END: f64 = 3.0;
+const END: f64 = 1.0;
 /// What one more ellipsis costs, as much as a word that every third name has.
 const ELLIPSIS: f64 = 1.1;
+/// Ways to shorten a name that are looked at, the cheapest first, for one that fits no other name.
+const TRIED: usize = 400;
 /// Parts of a name beyond which it is cut in its middle, whatever stands there.
 const PARTS: usize = 40;
 /// Shortened names that are kept.
@@ -88,6 +90,7 @@ fn ends(word: &str, kept: usize) -> String {
 /// How much each part of a name tells: little when many names have it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Names {
+    all: BTreeSet<String>,
     weights: BTreeMap<String, f64>,
 }
 
@@ -95,9 +98,9 @@ impl Names {
     /// Counts the parts of all names that stand beside each other.
     pub fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let mut found: BTreeMap<String, f64> = BTreeMap::new();
-        let mut n = 0.0;
-        for name in names {
-            n += 1.0;
+        let all: BTreeSet<String> = names.map(str::to_owned).collect();
+        let n = all.len() as f64;
+        for name in &all {
             let parts: BTreeSet<&str> = parts(name).into_iter().map(word_of).collect();
             for part in parts.into_iter().filter(|p| !p.is_empty()) {
                 match found.get_mut(part) {
@@ -111,10 +114,14 @@ impl Names {
         for count in found.values_mut() {
             *count = ((n + 1.0) / *count).ln();
         }
-        Self { weights: found }
+        Self {
+            all,
+            weights: found,
+        }
     }
 
-    /// The name in at most `room` letters: one or two stretches are left out, those that tell least.
+    /// The name in at most `room` letters: one or two stretches are left out, those that tell least, so that it cannot be taken
+    /// for another.
     pub fn fit(&self, name: &str, room: usize) -> String {
         let parts = parts(name);
         let letters: Vec<usize> = parts.iter().map(|p| p.chars().count()).collect();
@@ -135,26 +142,54 @@ impl Names {
         if let Some(last) = costs.last_mut() {
             *last += END;
         }
-        let Some(runs) = cheapest(&letters, &costs, room) else {
+        let ways = cheapest(&letters, &costs, room);
+        let is_alone = |runs: &Vec<Run>| {
+            let kept = kept(&parts, runs);
+            let others = self.all.iter().filter(|other| *other != name);
+            !others.into_iter().any(|other| fits(other, &kept))
+        };
+        let tried = ways.iter().take(TRIED);
+        let Some(runs) = tried.clone().find(|w| is_alone(w)).or(ways.first()) else {
             return ends(name, room);
         };
-        let mut out = String::new();
-        for (at, part) in parts.iter().enumerate() {
-            match runs.iter().find(|(from, to)| (*from..*to).contains(&at)) {
-                Some((from, _)) if *from == at => out.push('…'),
-                Some(_) => {}
-                None => out.push_str(part),
-            }
-        }
-        out
+        kept(&parts, runs).join("…")
     }
+}
+
+/// What is left of a name between the stretches that are left out.
+fn kept(parts: &[&str], runs: &[Run]) -> Vec<String> {
+    let mut out = Vec::with_capacity(runs.len() + 1);
+    let mut from = 0;
+    for (start, end) in runs {
+        out.push(parts.get(from..*start).unwrap_or_default().concat());
+        from = *end;
+    }
+    out.push(parts.get(from..).unwrap_or_default().concat());
+    out
+}
+
+/// Whether a name could be what is left of it.
+fn fits(name: &str, kept: &[String]) -> bool {
+    let [first, middle @ .., last] = kept else {
+        return false;
+    };
+    let Some(mut rest) = name.strip_prefix(first.as_str()) else {
+        return false;
+    };
+    for piece in middle {
+        let Some((_, after)) = rest.split_once(piece.as_str()) else {
+            return false;
+        };
+        rest = after;
+    }
+    rest.ends_with(last.as_str())
 }
 
 /// A stretch of parts that is left out.
 type Run = (usize, usize);
 
-/// One or two stretches to leave out so that the rest fits: those that cost least.
-fn cheapest(letters: &[usize], costs: &[f64], room: usize) -> Option<Vec<Run>> {
+/// Ways to leave one or two stretches out so that the rest fits, the cheapest first.
+fn cheapest(letters: &[usize], costs: &[f64], room: usize) -> Vec<Vec<Run>> {
     let n = letters.len();
     let sums = |from: usize, to: usize| {
         let length: usize = letters.get(from..to).unwrap_or_default().iter().sum();
@@ -162,12 +197,8 @@ fn cheapest(letters: &[usize], costs: &[f64], room: usize) -> Option<Vec<Run>> {
         (length, cost)
     };
     let total: usize = letters.iter().sum();
-    let mut best: Option<(f64, Vec<Run>)> = None;
-    let mut offer = |cost: f64, runs: &[Run]| {
-        if best.as_ref().is_none_or(|(known, _)| cost < known - 1e-9) {
-            best = Some((cost, runs.to_vec()));
-        }
-    };
+    let mut ways: Vec<(f64, Vec<Run>)> = Vec::new();
+    let mut offer = |cost: f64, runs: &[Run]| ways.push((cost, runs.to_vec()));
     for from in 0..n {
         for to in from + 1..=n {
             if (from, to) == (0, n) {
@@ -191,7 +222,8 @@ fn cheapest(letters: &[usize], costs: &[f64], room: usize) -> Option<Vec<Run>> {
             }
         }
     }
-    best.map(|(_, runs)| runs)
+    ways.sort_by(|a, b| a.0.total_cmp(&b.0));
+    ways.into_iter().map(|(_, runs)| runs).collect()
 }
 
 /// A name in parts: each ends with what separates it from the next.
