@@ -117,7 +117,8 @@ fn lanes_open_by_themselves_and_that_is_no_step_back() {
 #[test]
 fn gaps_findings_and_changes_are_walked_by_key() {
     let mut harness = window(INGRESS);
-    let walks: [(CommandId, CommandId, fn(&Finding) -> bool); 3] = [
+    type Walk = (CommandId, CommandId, fn(&Finding) -> bool);
+    let walks: [Walk; 3] = [
         (CommandId::NextGap, CommandId::PreviousGap, |f| {
             f.kind == FindingKind::ScrapeGap
         }),

@@ -149,7 +149,7 @@ impl Names {
             !others.into_iter().any(|other| fits(other, &kept))
         };
         let tried = ways.iter().take(TRIED);
-        let Some(runs) = tried.clone().find(|w| is_alone(w)).or(ways.first()) else {
+        let Some(runs) = tried.clone().find(|w| is_alone(w)).or_else(|| ways.first()) else {
             return ends(name, room);
         };
         kept(&parts, runs).join("…")
