@@ -114,10 +114,12 @@ fn lanes_open_by_themselves_and_that_is_no_step_back() {
     assert_eq!(view(&harness).lanes, before.lanes);
 }
 
+/// The keys that walk forth and back, and what they walk.
+type Walk = (CommandId, CommandId, fn(&Finding) -> bool);
+
 #[test]
 fn gaps_findings_and_changes_are_walked_by_key() {
     let mut harness = window(INGRESS);
-    type Walk = (CommandId, CommandId, fn(&Finding) -> bool);
     let walks: [Walk; 3] = [
         (CommandId::NextGap, CommandId::PreviousGap, |f| {
             f.kind == FindingKind::ScrapeGap

@@ -201,7 +201,7 @@ fn is_written(path: &Path, cause: &str, walk: &Walk) {
     let text = std::fs::read_to_string(path).unwrap();
     // What Markdown would take for its own is escaped in it.
     let plain = text.replace('\\', "");
-    for part in [&format!("Confirmed cause: {cause}"), NOTE, EVENT] {
+    for part in [cause, "Verdict: confirmed", NOTE, EVENT] {
         assert!(plain.contains(part), "{part}: {text}");
     }
     for (line, seen) in walk.evidence {
