@@ -8,6 +8,8 @@ pub mod model;
 
 pub mod formats;
 
+pub mod sources;
+
 pub mod store;
 
 pub mod detect;

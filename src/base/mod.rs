@@ -6,6 +6,7 @@ pub mod clock;
 pub mod fs;
 pub mod id;
 pub mod reporter;
+pub mod secret;
 pub mod stats;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod entity;
 pub mod event;
+pub mod exchange;
 pub mod finding;
 pub mod hypothesis;
 pub mod input;

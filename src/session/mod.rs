@@ -6,6 +6,7 @@
 //! `glob`.
 
 pub mod analysis;
+pub mod bundle;
 pub mod compare;
 pub mod evidence;
 mod fit;

@@ -9,6 +9,7 @@ const FLOORS: &[(&str, &[&str])] = &[
     ("base", &["jiff", "encoding_rs", "sha2"]),
     ("model", &["toml"]),
     ("formats", &["snap", "memchr", "fast_float2"]),
+    ("sources", &["serde_saphyr"]),
     ("store", &["polars"]),
     ("detect", &[]),
     ("correlate", &[]),
@@ -56,6 +57,11 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "correlate/signature.rs",
         "toml",
         "signatures are data in TOML",
+    ),
+    (
+        "sources/config/toml_file.rs",
+        "toml",
+        "sources.toml is TOML; the kinds see their settings as JSON values",
     ),
     (
         "store/calls.rs",

@@ -25,6 +25,8 @@ mod ui_lanes;
 #[cfg(feature = "gui")]
 mod ui_load;
 #[cfg(feature = "gui")]
+mod ui_looks;
+#[cfg(feature = "gui")]
 mod ui_notes;
 #[cfg(feature = "gui")]
 mod ui_pictures;

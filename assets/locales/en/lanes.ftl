@@ -17,8 +17,8 @@ lane-own-scale = own scale
 lane-event-now = going on
 lane-event-before = last before
 lane-slowest-of = { $n ->
-    [one] one within ±0.5 s
-   *[other] slowest of { $n } within ±0.5 s
+    [one] one ±0.5 s
+   *[other] slowest of { $n } ±0.5 s
 }
 lane-rung-syn = SYN retry { $time }
 lane-rung-dns = DNS retry { $time }

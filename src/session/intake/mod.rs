@@ -8,6 +8,7 @@ mod limits;
 mod packing;
 mod parse;
 mod reading;
+mod recorded;
 mod sidecar;
 mod unpack;
 mod walk;
@@ -30,10 +31,11 @@ use crate::base::time::Zone;
 use crate::formats::NamedLogFormat;
 use crate::model::batch::Batch;
 use crate::model::input::{Counts, Input};
+use crate::session::bundle::Bundle;
 use crate::session::intake::packing::load_file;
 use crate::session::intake::parse::{Part, read_leaf};
 use crate::session::intake::sidecar::Sidecars;
-use crate::session::intake::unpack::{Content, Leaf, Unpacker};
+use crate::session::intake::unpack::{Content, Leaf, Place, Unpacked, Unpacker};
 use crate::session::intake::watch::Desk;
 
 /// `inputs[].format` of what nobody recognises.
@@ -46,6 +48,10 @@ pub const SIDECAR: &str = "sidecar";
 pub const ARCHIVE: &str = "archive";
 /// `inputs[].format` of what was found and, since the reading was stopped, not read.
 pub const NOT_READ: &str = "not_read";
+/// `inputs[].format` of a live source, which says how its pull ended; what it answered stands beside it.
+pub const SOURCE: &str = "source";
+/// `inputs[].format` of an answer that says no (404, 401, 500).
+pub const REFUSED: &str = "refused";
 /// `inputs[].format` of a second copy.
 pub const DUPLICATE: &str = "duplicate";
 
@@ -78,7 +84,22 @@ pub struct Intake {
 /// Reads everything that the arguments name: folders, files, patterns, and `-` for `stdin`. [`Reading`] does the same
 /// beside the caller.
 pub fn read(arguments: &[PathBuf], options: &Options, stdin: &mut dyn Read) -> Intake {
-    let gathered = gather(arguments, options, stdin, &Unwatched);
+    read_gathered(gather(arguments, options, stdin, &Unwatched), options)
+}
+
+/// Reads what was just pulled. A bundle of it gives the same, to the byte.
+pub fn read_recording(bundle: Bundle, options: &Options) -> Intake {
+    let mut unpacker = Unpacker::new(&options.limits, &Unwatched);
+    let place = Place {
+        path: String::new(),
+        location: String::new(),
+        is_named: true,
+    };
+    unpacker.recording(&place, bundle);
+    read_gathered(gathered(unpacker, options, &Unwatched), options)
+}
+
+fn read_gathered(gathered: Gathered, options: &Options) -> Intake {
     let mut parts = gathered.parts;
     parts.par_extend(
         gathered
@@ -109,9 +130,19 @@ fn gather(
     for found in walk::files(arguments, &options.limits, watch) {
         unpacker.take(found, stdin);
     }
-    let leaves = unpacker.into_leaves();
+    gathered(unpacker, options, watch)
+}
+
+fn gathered(unpacker: Unpacker<'_>, options: &Options, watch: &dyn Watch) -> Gathered {
+    let Unpacked {
+        leaves,
+        parts: mut sources,
+        windows,
+    } = unpacker.into_unpacked();
     let mut sidecars = Sidecars::new(leaves.iter().map(|leaf| leaf.location.as_str()));
-    let (parts, leaves) = take_sidecars(leaves, &mut sidecars, options, watch);
+    sidecars.windows.extend(windows);
+    let (mut parts, leaves) = take_sidecars(leaves, &mut sidecars, options, watch);
+    parts.append(&mut sources);
     Gathered {
         parts,
         leaves,
@@ -187,11 +218,7 @@ fn take_sidecars(
                 watch.finished(&input.path, Some(&input));
                 parts.push(Part {
                     is_lossy: log.is_lossy(),
-                    input,
-                    batch: Batch::default(),
-                    is_useful: false,
-                    content: String::new(),
-                    request: None,
+                    ..Part::empty(input)
                 });
             }
         }

@@ -53,7 +53,9 @@ pub(super) fn read_leaf(
 }
 
 fn read_content(leaf: Leaf, sidecars: &Sidecars, options: &Options, desk: Desk<'_>) -> Part {
-    let request = sidecars.request(&leaf.location).cloned();
+    let request = leaf
+        .request
+        .or_else(|| sidecars.request(&leaf.location).cloned());
     let loaded = match leaf.content {
         Content::Problem(problem) => Err(problem),
         Content::File(_) | Content::Bytes(_) if !desk.goes_on() => Err(Problem::not_read()),
@@ -76,25 +78,43 @@ fn read_content(leaf: Leaf, sidecars: &Sidecars, options: &Options, desk: Desk<'
     part
 }
 
-/// A part that says only why nothing was read.
-pub(super) fn of_problem(path: String, problem: Problem, is_named: bool) -> Part {
-    let mut part = Part {
-        is_lossy: problem.warning.lossy,
-        input: Input {
+impl Part {
+    /// An input without rows.
+    pub(super) fn empty(input: Input) -> Self {
+        Self {
+            is_lossy: false,
+            input,
+            batch: Batch::default(),
+            is_useful: false,
+            content: String::new(),
+            request: None,
+        }
+    }
+}
+
+/// A part that has no rows and says what `log` holds.
+pub(super) fn of_input(path: String, format: &str, log: Reporter) -> Part {
+    Part {
+        is_lossy: log.is_lossy(),
+        ..Part::empty(Input {
             id: String::new(),
             path,
-            format: problem.format.to_owned(),
+            format: format.to_owned(),
             sha256: String::new(),
             counts: Counts::default(),
             start: None,
             end: None,
-            warnings: vec![problem.warning],
-        },
-        batch: Batch::default(),
-        is_useful: false,
-        content: String::new(),
-        request: None,
-    };
+            warnings: log.into_warnings(),
+        })
+    }
+}
+
+/// A part that says only why nothing was read.
+pub(super) fn of_problem(path: String, problem: Problem, is_named: bool) -> Part {
+    let is_lossy = problem.warning.lossy;
+    let mut part = of_input(path, problem.format, Reporter::new());
+    part.input.warnings.push(problem.warning);
+    part.is_lossy = is_lossy;
     if is_named {
         mark_lost(&mut part);
     }

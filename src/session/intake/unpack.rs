@@ -5,8 +5,12 @@ use std::path::PathBuf;
 
 use crate::base::id::sha256_hex;
 use crate::base::reporter::Reporter;
+use crate::formats::RequestHint;
+use crate::session::bundle::{self, BundleError};
+use crate::session::intake::WindowHint;
 use crate::session::intake::limits::Limits;
 use crate::session::intake::packing::{self, Loaded, Packing, load, size};
+use crate::session::intake::parse::Part;
 use crate::session::intake::sidecar::{Kind, kind_of};
 use crate::session::intake::walk::{Found, Problem, What};
 use crate::session::intake::watch::{Desk, Watch};
@@ -20,6 +24,8 @@ pub(super) struct Leaf {
     pub(super) location: String,
     /// Whether an argument named it, or the archive that it is in.
     pub(super) is_named: bool,
+    /// The request that it answers, when it is an answer; sidecars need not be asked then.
+    pub(super) request: Option<RequestHint>,
     /// What kind of sidecar it looks like.
     pub(super) sidecar: Option<Kind>,
     /// Its length as it lies on disk, or in memory.
@@ -44,7 +50,18 @@ pub(super) struct Unpacker<'a> {
     pub(super) limits: &'a Limits,
     pub(super) watch: &'a dyn Watch,
     leaves: Vec<Leaf>,
+    /// Inputs that have no bytes: the sources of recordings.
+    pub(super) parts: Vec<Part>,
+    /// Windows of recordings.
+    pub(super) windows: Vec<WindowHint>,
     held_bytes: u64,
+}
+
+/// What was found.
+pub(super) struct Unpacked {
+    pub(super) leaves: Vec<Leaf>,
+    pub(super) parts: Vec<Part>,
+    pub(super) windows: Vec<WindowHint>,
 }
 
 impl<'a> Unpacker<'a> {
@@ -53,13 +70,24 @@ impl<'a> Unpacker<'a> {
             limits,
             watch,
             leaves: Vec::new(),
+            parts: Vec::new(),
+            windows: Vec::new(),
             held_bytes: 0,
         }
     }
 
-    /// All leaves so far.
-    pub(super) fn into_leaves(self) -> Vec<Leaf> {
-        self.leaves
+    /// Everything so far.
+    pub(super) fn into_unpacked(self) -> Unpacked {
+        Unpacked {
+            leaves: self.leaves,
+            parts: self.parts,
+            windows: self.windows,
+        }
+    }
+
+    /// What was pushed last.
+    pub(super) fn last_leaf(&mut self) -> Option<&mut Leaf> {
+        self.leaves.last_mut()
     }
 
     /// Takes one file.
@@ -144,6 +172,7 @@ impl<'a> Unpacker<'a> {
         }
         let kind = Packing::of(&bytes);
         match kind {
+            Packing::Zip if bundle::is_bundle(&bytes) => self.bundle(&place, bytes),
             Packing::Zip => self.zip(&place, bytes, depth),
             Packing::Tar => self.tar(&place, &bytes, depth),
             Packing::Gzip | Packing::Zstd => {
@@ -167,6 +196,20 @@ impl<'a> Unpacker<'a> {
                     ..Loaded::default()
                 };
                 self.hold(place, loaded);
+            }
+        }
+    }
+
+    fn bundle(&mut self, place: &Place, bytes: Vec<u8>) {
+        match bundle::read(&place.path, bytes, self.limits) {
+            Ok(bundle) => self.recording(place, bundle),
+            Err(error) => {
+                let code = match error {
+                    BundleError::Newer { .. } => "newer_bundle",
+                    _ => "bad_bundle",
+                };
+                let problem = Problem::lost(code, error.to_string());
+                self.push(place.clone(), Content::Problem(problem));
             }
         }
     }
@@ -205,6 +248,7 @@ impl<'a> Unpacker<'a> {
     fn push_as(&mut self, place: Place, sidecar: Option<Kind>, length: u64, content: Content) {
         self.watch.found(&place.path, length);
         self.leaves.push(Leaf {
+            request: None,
             sidecar,
             length,
             path: place.path,

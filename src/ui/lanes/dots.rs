@@ -15,7 +15,7 @@ use crate::ui::lanes::canvas::{Canvas, Scale};
 use crate::ui::lanes::cloud::{Cloud, part};
 use crate::ui::lanes::dots::shapes::{Cells, DNS_RUNG, Place, dashes, ring, rungs};
 use crate::ui::lanes::mesh::{self, MeshCache};
-use crate::ui::lanes::{Lane, Reading, Twin, ValueAxis, axis};
+use crate::ui::lanes::{Blank, Lane, Reading, Twin, ValueAxis, axis, marks};
 use crate::ui::theme;
 use crate::ui::words::Words;
 
@@ -25,6 +25,8 @@ const ROUND: usize = 2_500;
 const SINGLE: usize = 12_000;
 /// More errors on screen than this are drawn as density.
 const SINGLE_ERRORS: usize = 2_500;
+/// How far a name keeps from the middle of a dot.
+const DOT_REACH: f32 = 7.0;
 /// Radius of a dot.
 const RADIUS: f32 = 1.7;
 /// How near the pointer must be to a dot.
@@ -233,11 +235,17 @@ impl DotLane {
         }
     }
 
-    /// The names of the rungs at the right; one that would lie over the last stands left of it.
+    /// The names of the rungs, each where no dot stands, as far to the right as can be; a short name where there is less room, and
+    /// none where there is no room at all.
     fn rung_labels(&self, canvas: &Canvas<'_>) {
         let place = Place::of(canvas, self.scale(canvas));
         let font = FontId::monospace(theme::SMALL - 1.5);
-        let mut last = (f32::INFINITY, canvas.rect.right());
+        let far = part(&self.far, &self.cloud.within(canvas.shown));
+        let dots: Vec<Pos2> = far
+            .iter()
+            .map(|at| self.pos(&place, *at as usize))
+            .collect();
+        let mut plates: Vec<Rect> = Vec::new();
         for rung in &self.rungs {
             let y = place.y_ms(*rung);
             let is_dns = (*rung - DNS_RUNG).abs() < 1.0;
@@ -247,20 +255,20 @@ impl DotLane {
                 "lane-rung-syn"
             };
             let time = units::ms(f64::from(*rung));
-            let text = canvas.words.with(key, &[("time", (&time).into())]);
+            let long = canvas.words.with(key, &[("time", (&time).into())]);
             let ink = canvas.tokens.text_dim;
-            let galley = canvas.painter.layout_no_wrap(text, font.clone(), ink);
-            let is_crowded = (last.0 - y).abs() < galley.size().y;
-            let right = if is_crowded {
-                last.1 - 10.0
-            } else {
-                canvas.rect.right() - 4.0
-            };
-            let corner = pos2(right - galley.size().x, y - galley.size().y / 2.0);
-            let plate = Rect::from_min_size(corner, galley.size()).expand2(vec2(3.0, -1.0));
-            last = (y, corner.x);
-            canvas.painter.rect_filled(plate, 2.0, canvas.tokens.ground);
-            canvas.painter.galley(corner, galley, ink);
+            for text in [long, time] {
+                let galley = canvas.painter.layout_no_wrap(text, font.clone(), ink);
+                let size = galley.size() + vec2(8.0, -2.0);
+                let Some(plate) = rung_place(canvas.rect, y, size, &dots, &plates) else {
+                    continue;
+                };
+                let corner = plate.center() - galley.size() / 2.0;
+                plates.push(plate);
+                canvas.painter.rect_filled(plate, 2.0, canvas.tokens.ground);
+                canvas.painter.galley(corner, galley, ink);
+                break;
+            }
         }
     }
 
@@ -325,6 +333,38 @@ impl DotLane {
     }
 }
 
+/// Where the name of a rung lies on neither dots nor the names of others.
+fn rung_place(
+    area: Rect,
+    y: f32,
+    size: egui::Vec2,
+    dots: &[Pos2],
+    plates: &[Rect],
+) -> Option<Rect> {
+    let half = size / 2.0;
+    // Names stay inside the lane, a little off their rung where it runs along the edge.
+    let y = y.clamp(
+        area.top() + half.y,
+        (area.bottom() - half.y).max(area.top() + half.y),
+    );
+    let near = dots.iter().filter(|p| (p.y - y).abs() < half.y + DOT_REACH);
+    let mut taken: Vec<f32> = near
+        .flat_map(|p| [p.x - DOT_REACH, p.x + DOT_REACH])
+        .collect();
+    for plate in plates
+        .iter()
+        .filter(|p| (p.center().y - y).abs() < p.height() / 2.0 + half.y)
+    {
+        let steps = 0..=(plate.width() / half.x.max(1.0)) as usize + 1;
+        let x = |k: usize| (plate.left() + k as f32 * half.x).min(plate.right());
+        taken.extend(steps.map(x));
+        taken.push(plate.right());
+    }
+    taken.sort_by(f32::total_cmp);
+    let left = marks::free_place(&taken, size.x, area.left() + 4.0, area.right() - 4.0)?;
+    Some(Rect::from_min_size(pos2(left, y - half.y), size))
+}
+
 impl Lane for DotLane {
     fn note(&self) -> String {
         units::number(self.cloud.len() as f64)
@@ -356,10 +396,22 @@ impl Lane for DotLane {
             min: self.axis.0,
             max: self.axis.1,
             unit: "ms".to_owned(),
+            is_whole: false,
         })
     }
 
+    fn blank(&self, shown: TimeRange) -> Option<Blank> {
+        if !self.cloud.within(shown).is_empty() {
+            return None;
+        }
+        Blank::around(self, shown)
+    }
+
     fn paint(&self, canvas: &Canvas<'_>) {
+        if self.blank(canvas.shown).is_some() {
+            // Rungs without an axis and without dots say nothing.
+            return;
+        }
         let bright = self.highlighted(canvas);
         let extra = mesh::digest(bright.iter().map(|at| *at as u64));
         self.mesh

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use egui::{Align2, FontId, Mesh, Pos2, pos2};
+use egui::{FontId, Mesh, Pos2, pos2};
 
 use crate::base::time::{TimeRange, Timestamp};
 use crate::base::units;
@@ -13,7 +13,9 @@ use crate::session::view::LaneSpec;
 use crate::store::Snapshot;
 use crate::ui::lanes::canvas::Canvas;
 use crate::ui::lanes::mesh::{self, MeshCache};
-use crate::ui::lanes::{Lane, LaneKind, Offer, Query, Reading, Twin, axis, empty, marks, plan};
+use crate::ui::lanes::{
+    Blank, Lane, LaneKind, Offer, Query, Reading, Twin, axis, empty, label, marks, plan,
+};
 use crate::ui::theme;
 use crate::ui::words::Words;
 
@@ -227,6 +229,25 @@ impl Lane for DumpLane {
         Some((PITCH * self.rows() as f32 + TOP * 2.0) as u16)
     }
 
+    /// All dumps that stand at one place.
+    fn tip(&self, canvas: &Canvas<'_>, pos: Pos2) -> Option<String> {
+        let near = |m: &&Mark| {
+            let at = pos2(canvas.x(m.t), Self::y(canvas, m.row));
+            (at.x - pos.x).abs() <= REACH && (at.y - pos.y).abs() <= PITCH / 2.0
+        };
+        let here: Vec<&Mark> = self.marks.iter().filter(near).collect();
+        let told = |m: &Mark| format!("{}  {}", m.kind, m.total);
+        (here.len() > 1).then(|| label::list(here.iter().map(|m| told(m)), canvas.words))
+    }
+
+    fn blank(&self, shown: TimeRange) -> Option<Blank> {
+        let is_here = |m: &Mark| shown.contains(Timestamp::from_nanos(m.t));
+        if self.marks.iter().any(is_here) {
+            return None;
+        }
+        Blank::around(self, shown)
+    }
+
     fn paint(&self, canvas: &Canvas<'_>) {
         let bright = self
             .marks
@@ -235,6 +256,10 @@ impl Lane for DumpLane {
         self.mesh.paint(canvas, mesh::digest(bright), |mesh| {
             self.build(canvas, mesh);
         });
+        if self.blank(canvas.shown).is_some() {
+            // What is said instead has the place of the names.
+            return;
+        }
         let font = FontId::proportional(theme::SMALL - 1.0);
         let numbers = FontId::monospace(theme::SMALL - 1.5);
         for row in 0..self.rows() {
@@ -267,8 +292,8 @@ impl Lane for DumpLane {
                 .collect();
             let xs: Vec<f32> = ours.iter().map(|m| canvas.x(m.t)).collect();
             let clumps = marks::clumps(&xs, NEAR);
-            // Of marks at one place the largest total is told.
-            let label = |(first, count): &(usize, usize)| -> Option<(f32, String)> {
+            // Of marks at one place the last one's total is told.
+            let written = |(first, count): &(usize, usize)| -> Option<(f32, String)> {
                 let members = ours.get(*first..first + count)?;
                 let last = members.last()?;
                 let text = if *count > 1 {
@@ -278,21 +303,19 @@ impl Lane for DumpLane {
                 };
                 Some((canvas.x(last.t) + 8.0, text))
             };
-            let texts: Vec<(f32, String)> = clumps.iter().filter_map(label).collect();
-            let wanted: Vec<(f32, f32, u32)> = texts
-                .iter()
-                .map(|(x, text)| (*x, text.chars().count() as f32 * 6.2, 0))
-                .collect();
-            for ((x, text), fits) in texts.iter().zip(marks::labels(&wanted, 12.0)) {
-                if fits && *x > free_from {
-                    let at = pos2(*x, y);
-                    canvas.painter.text(
-                        at,
-                        Align2::LEFT_CENTER,
-                        text,
-                        numbers.clone(),
-                        canvas.tokens.text,
-                    );
+            let texts: Vec<(f32, String)> = clumps.iter().filter_map(written).collect();
+            for (at, (x, text)) in texts.iter().enumerate() {
+                // Up to the next mark of the row, which would lie on it.
+                let next = clumps.get(at + 1).and_then(|(first, _)| xs.get(*first));
+                let room = next.map_or(f32::INFINITY, |next| next - x - REACH);
+                let galley = canvas.painter.layout_no_wrap(
+                    text.clone(),
+                    numbers.clone(),
+                    canvas.tokens.text,
+                );
+                if *x > free_from && galley.size().x <= room {
+                    let at = pos2(*x, y - galley.size().y / 2.0);
+                    canvas.painter.galley(at, galley, canvas.tokens.text);
                 }
             }
         }

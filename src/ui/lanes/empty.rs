@@ -1,12 +1,11 @@
 //! A lane without anything to draw: says so, in words, and stays in its place until there is something.
 
-use egui::{Align2, FontId, Pos2, vec2};
+use egui::Pos2;
 
 use crate::base::time::Timestamp;
 use crate::session::target::Target;
 use crate::ui::lanes::canvas::Canvas;
-use crate::ui::lanes::{Lane, Reading, Twin};
-use crate::ui::theme;
+use crate::ui::lanes::{Lane, Reading, Twin, label};
 use crate::ui::words::Words;
 
 /// Nothing to draw.
@@ -37,15 +36,7 @@ impl Lane for Empty {
                 .words
                 .with("lane-empty-of", &[("what", (&about).into())])
         };
-        let at = canvas.rect.left_center() + vec2(theme::PAD, 0.0);
-        let font = FontId::proportional(theme::SMALL);
-        canvas.painter.text(
-            at,
-            Align2::LEFT_CENTER,
-            text,
-            font,
-            canvas.tokens.text_faint,
-        );
+        label::nothing(canvas, &text);
     }
 
     fn read(&self, _t: Timestamp) -> Vec<Reading> {

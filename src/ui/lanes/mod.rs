@@ -8,13 +8,13 @@ mod axis;
 mod cache;
 pub mod canvas;
 mod cloud;
-pub mod connects;
 mod dots;
 pub mod dumps;
 mod empty;
 pub mod events;
 pub mod findings;
 pub mod health;
+mod label;
 mod marks;
 mod mesh;
 pub mod metric;
@@ -42,8 +42,8 @@ pub const ALL: &[&dyn LaneKind] = &[
     &health::Health,
     &states::States,
     &quantiles::Quantiles,
-    &connects::Connects,
-    &scatter::Scatter,
+    &scatter::CONNECTS,
+    &scatter::SCATTER,
     &metric::Metric,
     &dumps::Dumps,
 ];
@@ -117,6 +117,22 @@ pub trait LaneKind: Sync {
     }
 }
 
+impl Offer {
+    /// The lane of a kind that there is only one of.
+    fn only(kind: &str, entities: Vec<String>) -> Self {
+        Self {
+            spec: LaneSpec {
+                kind: kind.to_owned(),
+                key: "all".to_owned(),
+                series: Vec::new(),
+            },
+            title: String::new(),
+            entities,
+            opening_rank: None,
+        }
+    }
+}
+
 /// What the value axis of a lane shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ValueAxis {
@@ -126,6 +142,35 @@ pub struct ValueAxis {
     pub max: f64,
     /// The unit as the store names it (`seconds`, `bytes`, `ratio`, `ms`), or empty.
     pub unit: String,
+    /// Whether only whole numbers are counted, so that a half would be none.
+    pub is_whole: bool,
+}
+
+/// Why a lane shows nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blank {
+    /// There are data, but not in what is shown.
+    Elsewhere {
+        /// The last before it.
+        before: Option<Timestamp>,
+        /// The first after it.
+        after: Option<Timestamp>,
+    },
+    /// A counter with one sample: a rate needs two.
+    OneSample,
+    /// A counter whose samples are too far apart for a rate.
+    NoRate,
+    /// No sample is a number.
+    NoValues,
+}
+
+impl Blank {
+    /// Of a lane that has nothing in `shown`.
+    fn around(lane: &(impl Lane + ?Sized), shown: TimeRange) -> Option<Self> {
+        let before = lane.step(shown.start, false);
+        let after = lane.step(shown.end.plus_nanos(-1), true);
+        (before.is_some() || after.is_some()).then_some(Self::Elsewhere { before, after })
+    }
 }
 
 /// What a lane says at one instant, for the cursor.
@@ -166,6 +211,18 @@ pub trait Lane: Send + Sync + Debug {
     }
     /// How tall it wants to be with that much in it (rows of findings); `None` is the height of its kind.
     fn wanted_height(&self) -> Option<u16> {
+        None
+    }
+    /// How much of that height at the top is its legend's, so that names never lie on data.
+    fn head(&self, _height: f32) -> f32 {
+        0.0
+    }
+    /// Why there is nothing to see in what is shown; `None` when there is something.
+    fn blank(&self, _shown: TimeRange) -> Option<Blank> {
+        None
+    }
+    /// What is told of a place where several things share it, or one has no other tooltip.
+    fn tip(&self, _canvas: &Canvas<'_>, _pos: egui::Pos2) -> Option<String> {
         None
     }
     /// Draws it: one mesh, and text where there is room.

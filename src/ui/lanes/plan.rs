@@ -15,7 +15,7 @@ use crate::session::incident::Incident;
 use crate::session::view::LaneSpec;
 use crate::store::Snapshot;
 use crate::ui::lanes::{
-    Offer, cache, connects, dumps, events, findings, health, metric, quantiles, scatter, select,
+    Offer, cache, dumps, events, findings, health, metric, quantiles, scatter, select,
     states,
 };
 
@@ -137,8 +137,8 @@ impl<'a> Draft<'a> {
             incident,
             keys: EntityKeys::builtin(),
             quantiles: quantiles::list(incident),
-            scatters: scatter::list(snapshot),
-            connects: connects::list(snapshot),
+            scatters: scatter::SCATTER.list(snapshot),
+            connects: scatter::CONNECTS.list(snapshot),
             dumps: dumps::list(snapshot),
             chosen: Default::default(),
         }

@@ -1,4 +1,8 @@
-//! `scatter`: requests or traces over time by how long they took, errors apart in colour and shape, many dots as density.
+//! `scatter` and `connects`: requests or traces over time by how long they, or their connects, took. Errors are apart in colour and
+//! shape, many dots are density.
+//!
+//! Connects have the rungs of timers that data reach: a SYN that is sent again after 1, 3 and 7 s, and a DNS answer that is asked for
+//! again after 5 s.
 
 use std::sync::Arc;
 
@@ -10,17 +14,38 @@ use crate::ui::lanes::cloud::{self, Group, Measure};
 use crate::ui::lanes::dots::{DotLane, Style};
 use crate::ui::lanes::{Lane, LaneKind, Offer, Query, empty, plan};
 
-/// Requests or traces by duration.
+/// Lanes of dots.
 #[derive(Debug)]
-pub struct Scatter;
+pub struct Dots {
+    id: &'static str,
+    height: u16,
+    measure: Measure,
+    style: Style,
+}
 
-impl LaneKind for Scatter {
+/// Requests or traces by duration.
+pub const SCATTER: Dots = Dots {
+    id: "scatter",
+    height: 112,
+    measure: Measure::Duration,
+    style: Style::Plain,
+};
+
+/// Connect times.
+pub const CONNECTS: Dots = Dots {
+    id: "connects",
+    height: 104,
+    measure: Measure::Connect,
+    style: Style::Rungs,
+};
+
+impl LaneKind for Dots {
     fn id(&self) -> &'static str {
-        "scatter"
+        self.id
     }
 
     fn height(&self) -> u16 {
-        112
+        self.height
     }
 
     fn is_log(&self, _spec: &LaneSpec) -> bool {
@@ -32,7 +57,7 @@ impl LaneKind for Scatter {
     }
 
     fn offers(&self, incident: &Incident) -> Vec<Offer> {
-        plan::ranked(incident, list(incident.snapshot()))
+        plan::ranked(incident, self.list(incident.snapshot()))
     }
 
     fn prepare(
@@ -42,52 +67,38 @@ impl LaneKind for Scatter {
         _query: &Query,
         _cancel: &Cancel,
     ) -> Result<Box<dyn Lane>, String> {
-        Ok(prepare(spec, incident, Measure::Duration, Style::Plain))
+        let Some(group) = Group::parse(&spec.key) else {
+            return Ok(empty::lane(&spec.key));
+        };
+        let cloud = cloud::of(incident, &group, self.measure);
+        if cloud.len() == 0 {
+            return Ok(empty::lane(group.title()));
+        }
+        Ok(Box::new(DotLane::new(
+            Arc::clone(&incident.document),
+            cloud,
+            self.style,
+            matches!(group, Group::Requests { .. }),
+        )))
     }
 }
 
-/// One lane for each group with durations.
-pub(super) fn list(snapshot: &Snapshot) -> Vec<Offer> {
-    offers(snapshot, "scatter", 0)
-}
-
-/// One lane of a kind for each group that has the measure.
-pub(super) fn offers(snapshot: &Snapshot, kind: &str, measure: usize) -> Vec<Offer> {
-    cloud::groups(snapshot)
-        .into_iter()
-        .filter(|(_, counts)| counts.get(measure).is_some_and(|n| *n > 0))
-        .map(|(group, _)| Offer {
-            spec: LaneSpec {
-                kind: kind.to_owned(),
-                key: group.key(),
-                series: Vec::new(),
-            },
-            title: group.title(),
-            entities: group.entities(),
-            opening_rank: None,
-        })
-        .collect()
-}
-
-/// The dots of a lane.
-pub(super) fn prepare(
-    spec: &LaneSpec,
-    incident: &Incident,
-    measure: Measure,
-    style: Style,
-) -> Box<dyn Lane> {
-    let Some(group) = Group::parse(&spec.key) else {
-        return empty::lane(&spec.key);
-    };
-    let cloud = cloud::of(incident, &group, measure);
-    if cloud.len() == 0 {
-        return empty::lane(group.title());
+impl Dots {
+    /// One lane for each group that has the measure.
+    pub(super) fn list(&self, snapshot: &Snapshot) -> Vec<Offer> {
+        cloud::groups(snapshot)
+            .into_iter()
+            .filter(|(_, counts)| counts.get(self.measure as usize).is_some_and(|n| *n > 0))
+            .map(|(group, _)| Offer {
+                spec: LaneSpec {
+                    kind: self.id.to_owned(),
+                    key: group.key(),
+                    series: Vec::new(),
+                },
+                title: group.title(),
+                entities: group.entities(),
+                opening_rank: None,
+            })
+            .collect()
     }
-    let is_requests = matches!(group, Group::Requests { .. });
-    Box::new(DotLane::new(
-        Arc::clone(&incident.document),
-        cloud,
-        style,
-        is_requests,
-    ))
 }

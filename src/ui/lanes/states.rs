@@ -14,9 +14,10 @@ use crate::session::target::Target;
 use crate::session::view::LaneSpec;
 use crate::store::Snapshot;
 use crate::ui::lanes::canvas::Canvas;
-use crate::ui::lanes::findings::elided;
 use crate::ui::lanes::mesh::{self, MeshCache};
-use crate::ui::lanes::{Lane, LaneKind, Offer, Query, Reading, Twin, axis, empty, marks, plan};
+use crate::ui::lanes::{
+    Blank, Lane, LaneKind, Offer, Query, Reading, Twin, axis, empty, label, marks, plan,
+};
 use crate::ui::theme;
 use crate::ui::words::Words;
 
@@ -83,16 +84,7 @@ pub(super) fn list(incident: &Incident) -> Vec<Offer> {
     if bars(incident).is_empty() {
         return Vec::new();
     }
-    vec![Offer {
-        spec: LaneSpec {
-            kind: "states".to_owned(),
-            key: "all".to_owned(),
-            series: Vec::new(),
-        },
-        title: String::new(),
-        entities: Vec::new(),
-        opening_rank: None,
-    }]
+    vec![Offer::only("states", Vec::new())]
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -299,6 +291,25 @@ impl Lane for StateLane {
         Some((PITCH * rows as f32 + TOP * 2.0) as u16)
     }
 
+    fn blank(&self, shown: TimeRange) -> Option<Blank> {
+        let (from, to) = (shown.start.nanos(), shown.end.nanos());
+        let is_here = |b: &Bar| b.start < to && b.end.unwrap_or(b.start + 1) > from;
+        if self.bars.iter().any(is_here) {
+            return None;
+        }
+        Blank::around(self, shown)
+    }
+
+    /// What has no row, where the rows end.
+    fn tip(&self, canvas: &Canvas<'_>, pos: Pos2) -> Option<String> {
+        let end = canvas.rect.top() + TOP + PITCH * MOST_ROWS as f32;
+        let hidden = self.bars.iter().zip(&self.rows);
+        let hidden = hidden.filter(|(_, row)| **row >= MOST_ROWS);
+        let titles: Vec<String> = hidden.map(|(b, _)| b.title.clone()).collect();
+        (pos.y >= end - TOP && !titles.is_empty())
+            .then(|| label::list(titles.into_iter(), canvas.words))
+    }
+
     fn paint(&self, canvas: &Canvas<'_>) {
         let bright = self
             .bars
@@ -328,7 +339,7 @@ impl Lane for StateLane {
             };
             let room = next - left - 6.0;
             if room > 20.0 {
-                elided(
+                label::elided(
                     canvas,
                     pos2(left, rect.center().y),
                     &text,

@@ -15,6 +15,8 @@ use crate::ui::timeline::{Timeline, text};
 const INDENT: f32 = 30.0;
 /// Height of a line of a reading.
 const LINE: f32 = 14.0;
+/// Height of a line of a title.
+const TITLE: f32 = 16.0;
 /// Readings that are listed at most; more are counted.
 const MOST: usize = 6;
 
@@ -172,7 +174,9 @@ impl Timeline {
         });
 
         // The title may take two lines where there is room for them beside what is read.
-        let is_tall = rect.height() >= 84.0 && !lane.row.is_collapsed;
+        let is_tall = rect.height() >= 84.0
+            && !lane.row.is_collapsed
+            && keeps_second_line(rect.height(), said.len());
         let room = right - 20.0 - left;
         let (title, is_cut) = text::title(
             &painter,
@@ -226,6 +230,19 @@ impl Timeline {
     }
 }
 
+/// Whether a reading is a number with its unit, and not a sentence that begins with one.
+fn is_number(value: &str) -> bool {
+    let is_sign = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '≥' | '≈');
+    value.starts_with(is_sign) && value.split_whitespace().count() <= 4
+}
+
+/// Whether a title may take its second line: not when that line is what the last reading lacks.
+fn keeps_second_line(height: f32, said: usize) -> bool {
+    // Title, its space above and below, and the edge below the readings.
+    let rows = |titles: f32| ((height - 10.0 - titles * TITLE) / LINE).max(0.0) as usize;
+    said <= rows(2.0) || said > rows(1.0)
+}
+
 /// Kind and note on one line; on two where they do not fit on one and there is room.
 fn note_lines(
     painter: &egui::Painter,
@@ -246,10 +263,25 @@ fn note_lines(
         return Vec::new();
     }
     let one = line(&parts.join(" · "));
-    if one.elided && parts.len() > 1 && spare >= 2 {
-        return parts.into_iter().map(line).collect();
+    if !one.elided || spare < 2 {
+        return vec![one];
     }
-    vec![one]
+    // A long note goes on below where there is room.
+    let mut lines = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let left = spare
+            .saturating_sub(lines.len() + parts.len() - at - 1)
+            .max(1);
+        lines.extend(text::lines(
+            painter,
+            part,
+            &text::small(),
+            faint,
+            width,
+            left,
+        ));
+    }
+    lines
 }
 
 /// Every name with its value, for a tooltip.
@@ -294,13 +326,14 @@ fn readings(painter: &egui::Painter, frame: &Frame<'_>, said: &[Said], rect: Rec
         let room = rect.right() - x;
         let name = painter.layout_no_wrap(one.name.clone(), text::small(), tokens.text_dim);
         let kept = name.size().x.min(room * 0.42) + 6.0;
-        let value = text::line(
-            painter,
-            &one.value,
-            text::digits(),
-            tokens.text,
-            room - kept,
-        );
+        // Digits stand below each other; a sentence needs none of that and more room.
+        let is_number = is_number(&one.value);
+        let font = if is_number {
+            text::digits()
+        } else {
+            text::small()
+        };
+        let value = text::line(painter, &one.value, font, tokens.text, room - kept);
         let left = rect.right() - value.size().x;
         let (name, _) = text::middle(
             painter,
@@ -377,4 +410,22 @@ pub(super) fn small_button(
         Stroke::new(1.3, colour),
     );
     response.on_hover_text(label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_no_numbers() {
+        assert!(is_number("33 min 11 s") && is_number("-0.2/s") && is_number("≥ 2.5 s"));
+        assert!(!is_number("6 of 104 traced calls lost up to 3 s") && !is_number("timed out"));
+    }
+
+    #[test]
+    fn a_title_gives_its_second_line_to_the_last_reading() {
+        assert!(keeps_second_line(92.0, 0) && keeps_second_line(92.0, 3));
+        assert!(!keeps_second_line(92.0, 4), "four fit under one line");
+        assert!(keeps_second_line(92.0, 40), "they are counted anyway");
+    }
 }

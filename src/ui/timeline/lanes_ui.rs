@@ -17,7 +17,7 @@ const HEIGHTS: std::ops::RangeInclusive<u16> = 34..=640;
 /// Height of a lane that only shows its title.
 const COLLAPSED: f32 = 26.0;
 /// How much taller than its kind asks for a lane becomes at most.
-const STRETCH: f32 = 1.8;
+const STRETCH: f32 = 2.8;
 /// Height of a lane whose kind is not known to this version.
 const UNKNOWN: u16 = 40;
 

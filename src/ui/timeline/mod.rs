@@ -6,6 +6,7 @@
 
 mod add;
 pub mod axis;
+mod blank;
 mod boxed;
 pub mod catalog;
 mod describe;
@@ -44,7 +45,7 @@ use crate::ui::timeline::stage::{Motion, Stage};
 /// Room right of the time for the scroll bar.
 const RIGHT: f32 = 9.0;
 /// Width of the column of value labels between the gutter and the time.
-const VALUES: f32 = 50.0;
+const VALUES: f32 = 56.0;
 /// Moves that follow each other within this time are one step of the zoom history, in seconds.
 const SAME_STEP_S: f64 = 0.7;
 

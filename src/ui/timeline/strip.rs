@@ -14,7 +14,7 @@ use crate::ui::timeline::lanes_ui::LaneUi;
 use crate::ui::timeline::slots::UNKNOWN_KIND;
 use crate::ui::timeline::stage::Stage;
 use crate::ui::timeline::values::{self, Values};
-use crate::ui::timeline::{Timeline, VALUES, describe, gutter, text, wanted};
+use crate::ui::timeline::{Timeline, VALUES, blank, describe, gutter, text, wanted};
 
 /// What there is of a lane in this frame.
 enum State {
@@ -29,6 +29,10 @@ struct Met {
     hovered: Option<Target>,
     clicked: Option<Target>,
     inside: Vec<Target>,
+    /// What the lane itself tells of the place.
+    tip: Option<String>,
+    /// Where the nearest data are, when a person wants to go there.
+    going: Option<Timestamp>,
 }
 
 impl Timeline {
@@ -128,12 +132,16 @@ impl Timeline {
             .row
             .is_log
             .unwrap_or_else(|| lanes::by_id(&spec.kind).is_some_and(|kind| kind.is_log(spec)));
+        let plot = rect.with_min_y(rect.top() + drawn.head(rect.height()));
         let values = drawn
             .values(stage.drawn)
-            .and_then(|axis| values::values(&axis, is_log, rect.height()));
+            .and_then(|axis| values::values(&axis, is_log, plot.height()));
+        let blank = drawn.blank(stage.drawn);
+        // Where nothing is drawn there is nothing to measure either.
+        let values = values.filter(|_| blank.is_none());
         let canvas = Canvas {
             painter,
-            rect,
+            rect: plot,
             shown: stage.drawn,
             scale: values.as_ref().map(|v| v.scale),
             tokens: frame.tokens,
@@ -146,7 +154,15 @@ impl Timeline {
         if let Some(values) = &values {
             labels(ui, &canvas, values, frame);
         }
+        let going = blank.and_then(|why| {
+            let id = response.id.with("blank");
+            blank::ui(ui, painter, frame, stage, rect, (why, id, lane.is_active))
+        });
         let is_free = !response.dragged() && self.boxed.is_none();
+        let tip = response
+            .hover_pos()
+            .filter(|_| is_free)
+            .and_then(|pos| drawn.tip(&canvas, pos));
         let hovered = response
             .hover_pos()
             .filter(|_| is_free)
@@ -165,6 +181,8 @@ impl Timeline {
             hovered,
             clicked,
             inside,
+            tip,
+            going,
         }
     }
 
@@ -187,11 +205,18 @@ impl Timeline {
                 CursorIcon::Crosshair
             });
         }
-        if let Some(target) = &met.hovered
-            && let Some(words) =
-                describe::target(frame, target, stage.clock(frame), stage.nanos_per_point())
-        {
+        let described = || {
+            let target = met.hovered.as_ref()?;
+            describe::target(frame, target, stage.clock(frame), stage.nanos_per_point())
+        };
+        if let Some(words) = met.tip.clone().or_else(described) {
             response.clone().on_hover_text_at_pointer(words);
+        }
+        if let Some(t) = met.going {
+            frame.ask(Request::Lanes(LaneEdit::Activate(lane.at)));
+            frame.ask(Request::Cursor(Some(t)));
+            let shown = stage.bounds.fit(frame.view.range);
+            frame.ask(Request::Range(stage.bounds.reveal(shown, t)));
         }
         if response.clicked()
             && let Some(pos) = response.interact_pointer_pos()

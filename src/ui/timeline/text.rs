@@ -87,24 +87,89 @@ pub(super) fn title(
     if !is_cut || rows < 2 {
         return (one, is_cut);
     }
-    let wrap = |text: String| {
-        let mut job = LayoutJob::simple_singleline(text, body(), colour);
-        job.wrap = TextWrapping {
-            max_width: width,
-            max_rows: rows,
-            break_anywhere: true,
-            overflow_character: Some('…'),
-        };
-        painter.layout_job(job)
+    let wide = |text: &str| {
+        let galley = painter.layout_no_wrap(text.to_owned(), body(), colour);
+        galley.size().x
     };
-    let wrapped = wrap(text.to_owned());
-    if !wrapped.elided {
-        return (wrapped, false);
+    let (head, tail) = halves(text, |t| wide(t) <= width);
+    let (tail, is_tail_cut) = middle(painter, tail, &body(), colour, width);
+    // Of the first line the beginning says most.
+    let is_head_cut = wide(head) > width;
+    let mut kept = head;
+    while is_head_cut && !kept.is_empty() && wide(&format!("{kept}…")) > width {
+        kept = kept
+            .char_indices()
+            .next_back()
+            .map_or("", |(at, _)| kept.get(..at).unwrap_or_default());
     }
-    // A line breaks between letters and so is never quite full.
-    let room = (width - 8.0) * rows as f32;
-    let (short, _) = middle(painter, text, &body(), colour, room);
-    (wrap(short.text().to_owned()), true)
+    let cut = if is_head_cut { "…" } else { "" };
+    let both = format!("{kept}{cut}\n{}", tail.text());
+    let galley = painter.layout_no_wrap(both, body(), colour);
+    (galley, is_head_cut || is_tail_cut)
+}
+
+/// A name in two lines, broken where a word of it ends. The second line is as long as fits: names of metrics and hosts differ most
+/// at their ends.
+fn halves(text: &str, fits: impl Fn(&str) -> bool) -> (&str, &str) {
+    let is_end = |c: char| matches!(c, ' ' | '_' | '-' | '.' | '/' | ':' | '{' | ',' | '·');
+    let breaks: Vec<usize> = text
+        .char_indices()
+        .filter(|(at, c)| is_end(*c) && *at > 0)
+        .map(|(at, c)| at + c.len_utf8())
+        .collect();
+    let split = |at: &usize| text.split_at_checked(*at);
+    let mut parts = breaks
+        .iter()
+        .filter_map(split)
+        .filter(|(_, tail)| !tail.is_empty());
+    // The first line is filled as a reader expects it, as long as the rest fits too.
+    let full = parts
+        .clone()
+        .rfind(|(head, tail)| fits(head.trim_end()) && fits(tail));
+    let found = full.or_else(|| parts.find(|(_, tail)| fits(tail)));
+    let (head, tail) = found.unwrap_or_else(|| {
+        let middle = text.char_indices().nth(text.chars().count() / 2);
+        text.split_at(middle.map_or(0, |(at, _)| at))
+    });
+    (head.trim_end(), tail)
+}
+
+/// Words on at most `rows` lines, the last one elided when that is not enough.
+pub(super) fn lines(
+    painter: &Painter,
+    text: &str,
+    font: &FontId,
+    colour: Color32,
+    width: f32,
+    rows: usize,
+) -> Vec<Arc<Galley>> {
+    let mut rest = text;
+    let mut lines = Vec::new();
+    while !rest.is_empty() {
+        let whole = line(painter, rest, font.clone(), colour, width);
+        if !whole.elided || lines.len() + 1 >= rows {
+            lines.push(whole);
+            break;
+        }
+        let fits = |head: &str| {
+            let galley = painter.layout_no_wrap(head.to_owned(), font.clone(), colour);
+            galley.size().x <= width
+        };
+        let spaces = rest.char_indices().filter(|(_, c)| *c == ' ');
+        let at = spaces
+            .map(|(at, _)| at)
+            .take_while(|at| rest.get(..*at).is_some_and(fits))
+            .last();
+        let Some((head, tail)) = at.and_then(|at| rest.split_at_checked(at)) else {
+            lines.push(whole);
+            break;
+        };
+        // What separates parts separates nothing at the end of a line.
+        let head = head.trim_end_matches([' ', '·']);
+        lines.push(line(painter, head, font.clone(), colour, width));
+        rest = tail.trim_start();
+    }
+    lines
 }
 
 /// Draws text on a plate of the ground, so that it can be read over data.
@@ -119,4 +184,32 @@ pub(super) fn plate(
     painter.rect_filled(rect.expand2(vec2(3.0, 0.0)), 2, ground);
     painter.galley(rect.min, galley, Color32::PLACEHOLDER);
     rect
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_breaks_where_a_word_of_it_ends() {
+        let fits = |t: &str| t.chars().count() <= 18;
+        let told = |text| halves(text, fits);
+        assert_eq!(
+            told("smartgateway → prezipage"),
+            ("smartgateway →", "prezipage")
+        );
+        assert_eq!(
+            told("node_nf_conntrack_stat_insert_failed"),
+            ("node_nf_conntrack_", "stat_insert_failed")
+        );
+        assert_eq!(
+            told("namedprocess_namegroup_memory_bytes resident"),
+            ("namedprocess_namegroup_memory_", "bytes resident")
+        );
+        assert_eq!(
+            told("abcdefghijklmnopqrstuvwxyz"),
+            ("abcdefghijklm", "nopqrstuvwxyz")
+        );
+        assert_eq!(told(""), ("", ""));
+    }
 }

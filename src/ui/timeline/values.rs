@@ -1,6 +1,7 @@
 //! The value axis as plain data: round bounds around what a lane shows, and ticks in its unit.
 
-use crate::base::units;
+mod label;
+
 use crate::ui::lanes::ValueAxis;
 use crate::ui::lanes::canvas::Scale;
 
@@ -49,24 +50,36 @@ fn linear(axis: &ValueAxis, room: usize) -> Values {
         min = if min >= 0.0 { 0.0 } else { min - pad };
         max += pad;
     }
-    let step = round_step((max - min) / room as f64, &axis.unit);
-    let low = (min / step).floor();
+    let mut step = round_step((max - min) / room as f64, &axis.unit);
+    if axis.is_whole {
+        step = step.max(1.0);
+    }
+    // The ends stand on quarters of a step: near the data, and still while those move a little.
+    let quarter = step / 4.0;
+    let mut low = (min / quarter).floor() / 4.0;
+    let mut high = (max / quarter).ceil() / 4.0;
     // Some air above, so that the highest point is not cut in half by the edge.
-    let mut high = (max / step).ceil();
     if high * step - max < 0.02 * (max - min) {
-        high += if room > 2 { 1.0 } else { 0.5 };
+        high += 0.25;
+    }
+    // Two ticks at least: one alone says nothing of the scale.
+    if high.floor() - low.ceil() < 1.0 {
+        low = low.floor();
+        high = high.max(low + 1.0);
     }
     let scale = Scale {
         min: low * step,
         max: high * step,
         is_log: false,
     };
-    let count = ((high - low).floor() as usize).min(32);
-    let ticks = (0..=count)
-        .map(|i| (low + i as f64) * step)
-        .map(|v| (v, label(v, step, &axis.unit)))
-        .collect();
-    Values { scale, ticks }
+    let first = low.ceil();
+    let count = ((high - first).floor() as usize).min(32);
+    let at: Vec<f64> = (0..=count).map(|i| (first + i as f64) * step).collect();
+    let labels = label::linear(&at, step, &axis.unit);
+    Values {
+        scale,
+        ticks: at.into_iter().zip(labels).collect(),
+    }
 }
 
 fn log(axis: &ValueAxis, room: usize) -> Values {
@@ -74,7 +87,11 @@ fn log(axis: &ValueAxis, room: usize) -> Values {
     let base: f64 = if is_binary { 2.0 } else { 10.0 };
     let max = axis.max;
     let min = if axis.min > 0.0 { axis.min } else { max / 1e3 };
-    let low = min.log(base).floor();
+    let mut low = min.log(base).floor();
+    if is_binary && max >= 1.0 {
+        // There is no part of a byte.
+        low = low.max(0.0);
+    }
     let mut high = max.log(base).ceil();
     if high <= low {
         high = low + 1.0;
@@ -85,14 +102,14 @@ fn log(axis: &ValueAxis, room: usize) -> Values {
     let mut at = low;
     while at <= high && ticks.len() < 32 {
         let value = base.powf(at);
-        ticks.push((value, label(value, value, &axis.unit)));
+        ticks.push((value, label::log(value, &axis.unit)));
         at += every;
     }
     if !is_binary && decades <= 2.0 && room as f64 >= decades * 3.0 {
         for decade in 0..decades as usize {
             for part in [2.0, 5.0] {
                 let value = part * 10f64.powf(low + decade as f64);
-                ticks.push((value, label(value, value, &axis.unit)));
+                ticks.push((value, label::log(value, &axis.unit)));
             }
         }
         ticks.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -112,7 +129,11 @@ fn round_step(least: f64, unit: &str) -> f64 {
     if !(least.is_finite() && least > 0.0) {
         return 1.0;
     }
-    if unit == "bytes" && least > 1.0 {
+    if unit == "bytes" {
+        // There is no part of a byte.
+        return 2f64.powf(least.log2().ceil().max(0.0));
+    }
+    if unit == "bytes/s" && least > 1.0 {
         return 2f64.powf(least.log2().ceil());
     }
     let second = match unit {
@@ -133,66 +154,6 @@ fn round_step(least: f64, unit: &str) -> f64 {
         .unwrap_or(10.0 * decade)
 }
 
-/// A tick in its unit, with the digits that its step needs.
-fn label(value: f64, step: f64, unit: &str) -> String {
-    // What is left of sums such as 0.1 + 0.2 is no digit.
-    let value = if value.abs() < step * 1e-9 {
-        0.0
-    } else {
-        value
-    };
-    match unit {
-        _ if value == 0.0 => "0".to_owned(),
-        "ratio" => percent(value, step),
-        "seconds" | "s" => duration(value),
-        "milliseconds" | "ms" => duration(value / 1e3),
-        "bytes" => units::bytes(value),
-        // A unit of the lane's own stands in its readings; beside each tick it would be noise.
-        _ => short(value),
-    }
-}
-
-fn percent(value: f64, step: f64) -> String {
-    let digits = (-(step * 100.0).log10().floor()).clamp(0.0, 6.0) as usize;
-    format!("{:.digits$} %", value * 100.0)
-}
-
-fn duration(secs: f64) -> String {
-    let magnitude = secs.abs();
-    if magnitude < 1e-6 {
-        format!("{} ns", units::number(secs * 1e9))
-    } else if magnitude < 1e-3 {
-        format!("{} µs", units::number(round(secs * 1e6)))
-    } else if magnitude < 1.0 {
-        format!("{} ms", units::number(round(secs * 1e3)))
-    } else if magnitude < 120.0 {
-        format!("{} s", units::number(round(secs)))
-    } else {
-        units::secs(secs)
-    }
-}
-
-/// 1,500,000 as `1.5 M`.
-fn short(value: f64) -> String {
-    // Four digits are read at a glance: thousands are shortened from ten thousand on.
-    for (from, size, name) in [
-        (1e12, 1e12, " T"),
-        (1e9, 1e9, " G"),
-        (1e6, 1e6, " M"),
-        (1e4, 1e3, " k"),
-    ] {
-        if value.abs() >= from {
-            return format!("{}{name}", units::number(round(value / size)));
-        }
-    }
-    units::number(round(value))
-}
-
-/// Twelve digits: what is beyond comes from the arithmetic.
-fn round(value: f64) -> f64 {
-    format!("{value:.11e}").parse().unwrap_or(value)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -204,6 +165,7 @@ mod tests {
             min,
             max,
             unit: unit.to_owned(),
+            is_whole: false,
         }
     }
 
@@ -214,10 +176,7 @@ mod tests {
 
     #[test]
     fn ticks_are_round_in_their_unit() {
-        assert_eq!(
-            labels(0.0, 4309.0, "", false),
-            ["0", "2,000", "4,000", "6,000"]
-        );
+        assert_eq!(labels(0.0, 4309.0, "", false), ["0", "2,000", "4,000"]);
         assert_eq!(labels(0.0, 0.93, "ratio", false), ["0", "50 %", "100 %"]);
         assert_eq!(
             labels(0.0, 900.0 * 1024.0 * 1024.0, "bytes", false),
@@ -227,8 +186,8 @@ mod tests {
             labels(0.0, 2.9, "seconds", false),
             ["0", "1 s", "2 s", "3 s"]
         );
-        assert_eq!(labels(0.0, 1000.0, "s", false), ["0", "10 min", "20 min"]);
-        assert_eq!(labels(0.0, 170.0, "ms", false), ["0", "100 ms", "200 ms"]);
+        assert_eq!(labels(0.0, 1000.0, "s", false), ["0", "10 min"]);
+        assert_eq!(labels(0.0, 170.0, "ms", false), ["0", "100 ms"]);
         assert_eq!(
             labels(0.012, 3.1, "seconds", true),
             ["10 ms", "100 ms", "1 s", "10 s"]
@@ -237,6 +196,36 @@ mod tests {
             labels(12_000.0, 2_000_000.0, "", true),
             ["10 k", "100 k", "1 M", "10 M"]
         );
+    }
+
+    #[test]
+    fn no_label_is_told_twice() {
+        assert_eq!(labels(0.0, 1.5, "bytes", false), ["0", "1 B"]);
+        assert_eq!(labels(0.0, 0.2, "bytes", false), ["0", "1 B"]);
+        let gib = 1024.0 * 1024.0 * 1024.0;
+        let near = labels(gib, gib + 90.0 * 1024.0 * 1024.0, "bytes", false);
+        assert_eq!(near, ["1 GiB", "+32 MiB", "+64 MiB", "+96 MiB"]);
+        let many = labels(12_345_678.0, 12_345_681.0, "", false);
+        assert_eq!(many[1..], ["+1", "+2", "+3"], "{many:?}");
+        assert!(many[0].starts_with("≈12.3"), "{many:?}");
+        assert_eq!(labels(1000.0, 1010.0, "s", false)[0], "1,000 s");
+        assert_eq!(labels(0.0, 260.0, "s", false), ["0", "2 min", "4 min"]);
+        assert_eq!(
+            labels(0.0, 5400.0, "s", false),
+            ["0", "30 min", "1 h", "1.5 h"]
+        );
+        assert_eq!(labels(0.0, 3e-7, "", false), ["0", "1e-7", "2e-7", "3e-7"]);
+        assert_eq!(labels(0.995, 0.9991, "ratio", false)[0], "99.6 %");
+    }
+
+    #[test]
+    fn what_is_counted_has_no_halves() {
+        let mut few = axis(0.0, 2.0, "");
+        assert_eq!(values(&few, false, 200.0).unwrap().ticks[1].1, "0.5");
+        few.is_whole = true;
+        let found = values(&few, false, 200.0).unwrap();
+        let labels: Vec<&str> = found.ticks.iter().map(|(_, l)| l.as_str()).collect();
+        assert_eq!(labels, ["0", "1", "2"]);
     }
 
     #[test]
@@ -250,7 +239,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_value_lies_inside(a in -1e15f64..1e15, b in -1e15f64..1e15, exponent in -12i32..3, height in 10.0f32..900.0,
-            unit in prop::sample::select(vec!["", "bytes", "seconds", "ms", "ratio", "items"]), is_log in any::<bool>()) {
+            unit in prop::sample::select(vec!["", "bytes", "bytes/s", "seconds", "ms", "ratio", "items"]), is_log in any::<bool>()) {
             let (a, b) = (a * 10f64.powi(exponent), b * 10f64.powi(exponent));
             let axis = axis(a.min(b), a.max(b), unit);
             let found = values(&axis, is_log, height).unwrap();
@@ -262,6 +251,7 @@ mod tests {
             prop_assert!(found.ticks.len() <= 33);
             prop_assert!(found.ticks.windows(2).all(|w| w[0].0 < w[1].0));
             prop_assert!(found.ticks.iter().all(|(v, label)| v.is_finite() && !label.is_empty()));
+            prop_assert!(found.ticks.windows(2).all(|w| w[0].1 != w[1].1), "{:?}", found.ticks);
         }
     }
 }

@@ -55,3 +55,21 @@ fn density_rises_with_the_count() {
     let steps = [1, 5, 30, 200, 1_000];
     assert!(steps.windows(2).all(|w| light(w[0]) < light(w[1])));
 }
+
+#[test]
+fn the_name_of_a_rung_covers_no_dot_and_no_other_name() {
+    let area = Rect::from_min_size(pos2(0.0, 0.0), vec2(300.0, 100.0));
+    let size = vec2(80.0, 12.0);
+    let covers = |plate: Rect, dots: &[Pos2]| dots.iter().any(|p| plate.contains(*p));
+    let right = rung_place(area, 40.0, size, &[], &[]).unwrap();
+    assert!(right.right() > 290.0);
+    let dots: Vec<Pos2> = [150.0, 240.0, 280.0].map(|x| pos2(x, 42.0)).to_vec();
+    let first = rung_place(area, 40.0, size, &dots, &[]).unwrap();
+    assert!(!covers(first, &dots) && first.right() < 150.0, "{first:?}");
+    let second = rung_place(area, 46.0, size, &[], &[right]).unwrap();
+    assert!(!second.shrink(0.1).intersects(right) && second.right() < right.left() + 0.1);
+    let crowd: Vec<Pos2> = (0..60).map(|k| pos2(k as f32 * 5.0, 40.0)).collect();
+    assert!(rung_place(area, 40.0, size, &crowd, &[]).is_none());
+    let top = rung_place(area, 1.0, size, &[], &[]).unwrap();
+    assert!(top.top() >= 0.0);
+}

@@ -1,6 +1,9 @@
 //! Tests of the module above.
 
+use super::super::bars::bars;
 use super::*;
+use crate::model::finding::{FindingKind, Severity};
+use crate::session::notes::Notes;
 
 fn finding(
     kind: FindingKind,
@@ -63,14 +66,7 @@ fn a_thousand_findings_keep_a_bounded_height() {
         })
         .collect();
     let bars = bars(&findings, &Notes::default());
-    let spans: Vec<(i64, i64)> = bars.iter().map(|b| (b.start, i64::MAX)).collect();
-    let lane = FindingLane {
-        report: None,
-        is_complete: true,
-        rows: marks::rows(&spans),
-        bars,
-        mesh: MeshCache::default(),
-    };
+    let lane = FindingLane::new(None, bars, i64::MAX, 1);
     assert_eq!(lane.hidden(), 1_000 - MOST_ROWS);
     assert!(lane.wanted_height().unwrap() < 140);
 }

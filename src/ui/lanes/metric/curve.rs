@@ -85,6 +85,24 @@ impl Curve {
         self.rates.as_deref().unwrap_or(&series.v)
     }
 
+    /// Whether anything can be drawn of it at all.
+    pub(crate) fn has_values(&self, series: &Series) -> bool {
+        let values = self.values(series);
+        !self.pyramid.range(values, 0..values.len()).is_empty()
+    }
+
+    /// The next place with a value.
+    pub(crate) fn next_drawn(&self, series: &Series, from: i64, is_forward: bool) -> Option<i64> {
+        let values = self.values(series);
+        let is_told = |at: &usize| values.get(*at).is_some_and(|v| !v.is_nan());
+        let found = if is_forward {
+            (series.t.partition_point(|t| *t <= from)..series.t.len()).find(is_told)
+        } else {
+            (0..series.t.partition_point(|t| *t < from)).rfind(is_told)
+        };
+        found.and_then(|at| series.t.get(at)).copied()
+    }
+
     /// Whether rates are drawn.
     pub(crate) const fn is_rate(&self) -> bool {
         self.rates.is_some()

@@ -17,7 +17,9 @@ const BRIGHT_LINE: f32 = 2.4;
 /// What is left of lines beside those.
 const DIM: f32 = 0.4;
 /// A lane of this height has room for the names of its lines.
-const LEGEND_FROM: f32 = 44.0;
+pub(super) const LEGEND_FROM: f32 = 52.0;
+/// Height of their row, above the lines.
+pub(super) const LEGEND: f32 = 16.0;
 /// Longest name in it, in characters.
 const LEGEND_NAME: usize = 34;
 /// How near the pointer must be to a line, in points.
@@ -365,14 +367,16 @@ fn common(lines: &[Line]) -> Vec<(i64, i64)> {
 
 /// Names of the lines in their colours, as many as have room.
 fn legend(lane: &MetricLane, canvas: &Canvas<'_>, bright: &[bool]) {
-    if lane.lines.len() < 2 || canvas.rect.height() < LEGEND_FROM {
+    // What is drawn on begins below.
+    let whole = canvas.rect.height() + LEGEND;
+    if lane.lines.len() < 2 || whole < LEGEND_FROM {
         return;
     }
     let font = FontId::proportional(theme::SMALL - 1.0);
     let is_any_bright = bright.iter().any(|b| *b);
     let mut x = canvas.rect.left() + theme::GAP;
-    let y = canvas.rect.top() + 9.0;
-    let limit = canvas.rect.left() + canvas.rect.width() * 0.72;
+    let y = canvas.rect.top() - LEGEND + 9.0;
+    let limit = canvas.rect.left() + canvas.rect.width() * 0.94;
     // Bright ones first: they are what is looked for.
     let mut order: Vec<usize> = (0..lane.lines.len()).collect();
     order.sort_by_key(|at| !bright.get(*at).copied().unwrap_or(false));
@@ -398,9 +402,6 @@ fn legend(lane: &MetricLane, canvas: &Canvas<'_>, bright: &[bool]) {
                 .text(pos2(x, y), Align2::LEFT_CENTER, text, font, ink);
             break;
         }
-        let back = Rect::from_min_size(pos2(x - 2.0, y - 7.0), vec2(wide + 4.0, 14.0));
-        let ground = canvas.tokens.ground.gamma_multiply(0.55);
-        canvas.painter.rect_filled(back, 2.0, ground);
         let swatch = Rect::from_min_size(pos2(x, y - 1.0), vec2(9.0, 2.5));
         canvas
             .painter

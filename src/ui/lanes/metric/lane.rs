@@ -13,7 +13,7 @@ use crate::session::target::Target;
 use crate::store::Snapshot;
 use crate::ui::lanes::canvas::Canvas;
 use crate::ui::lanes::mesh::MeshCache;
-use crate::ui::lanes::{Lane, Reading, Twin, ValueAxis, axis};
+use crate::ui::lanes::{Blank, Lane, Reading, Twin, ValueAxis, axis};
 use crate::ui::words::Words;
 
 /// One series of a lane.
@@ -47,6 +47,8 @@ pub(super) struct MetricLane {
     pub(super) lines: Vec<Line>,
     pub(super) others: Option<Others>,
     pub(super) step_nanos: i64,
+    /// Whether every value on the lane's own axis is a whole number.
+    pub(super) is_whole: bool,
     pub(super) mesh: MeshCache,
     pub(super) measured: Mutex<Option<(TimeRange, Vec<Measured>)>>,
 }
@@ -151,6 +153,27 @@ impl MetricLane {
     /// Lines on the lane's own axis.
     fn own(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(|l| l.own_range.is_none())
+    }
+
+    /// Why none of the lines has anything to draw anywhere.
+    fn undrawable(&self) -> Option<Blank> {
+        let known = || {
+            let all = self.lines.iter();
+            all.filter_map(|l| Some((self.snapshot().series.get(l.series)?, &*l.curve)))
+        };
+        if self.others.is_some() || known().any(|(s, c)| c.has_values(s)) {
+            return None;
+        }
+        let has_numbers = |s: &crate::model::series::Series| s.v.iter().any(|v| v.is_finite());
+        if !known().any(|(s, _)| has_numbers(s)) {
+            return Some(Blank::NoValues);
+        }
+        let is_one = known().all(|(s, _)| s.finite().count() <= 1);
+        Some(if is_one {
+            Blank::OneSample
+        } else {
+            Blank::NoRate
+        })
     }
 
     fn quoted(line: &Line, value: f64) -> String {
@@ -269,7 +292,53 @@ impl Lane for MetricLane {
             .unwrap_or_default();
         let (lo, hi) = all.unwrap_or((0.0, 1.0));
         let (min, max) = axis::padded(lo, hi);
-        Some(ValueAxis { min, max, unit })
+        Some(ValueAxis {
+            min,
+            max,
+            unit,
+            is_whole: self.is_whole,
+        })
+    }
+
+    fn head(&self, height: f32) -> f32 {
+        let is_named = self.lines.len() > 1 && height >= draw::LEGEND_FROM;
+        if is_named { draw::LEGEND } else { 0.0 }
+    }
+
+    fn blank(&self, shown: TimeRange) -> Option<Blank> {
+        let is_drawn = |nodes: &[Node]| {
+            let (from, to) = (shown.start.nanos(), shown.end.nanos());
+            let first = nodes.partition_point(|n| n.t < from);
+            let inside = nodes.iter().skip(first).take_while(|n| n.t < to);
+            let crosses = nodes.get(first).is_some_and(|n| n.is_joined);
+            let is_told = |n: &Node| !n.lo.is_nan() || n.beyond != 0;
+            crosses || inside.into_iter().any(is_told)
+        };
+        let others = self.others.iter().map(|o| o.nodes.as_slice());
+        let all = self.lines.iter().map(|l| l.nodes.as_slice());
+        // What was evaluated on a grid holds until the next step.
+        let is_held =
+            |l: &Line| l.curve.is_held && l.sample_at(&self.document, shown.start).is_some();
+        if all.chain(others).any(is_drawn) || self.lines.iter().any(is_held) {
+            return None;
+        }
+        self.undrawable().or_else(|| {
+            let places = |is_forward: bool| {
+                let from = if is_forward {
+                    shown.end.plus_nanos(-1)
+                } else {
+                    shown.start
+                };
+                let found = self.lines.iter().filter_map(|l| {
+                    let series = self.snapshot().series.get(l.series)?;
+                    l.curve.next_drawn(series, from.nanos(), is_forward)
+                });
+                let found = if is_forward { found.min() } else { found.max() };
+                found.map(Timestamp::from_nanos)
+            };
+            let (before, after) = (places(false), places(true));
+            (before.is_some() || after.is_some()).then_some(Blank::Elsewhere { before, after })
+        })
     }
 
     fn paint(&self, canvas: &Canvas<'_>) {

@@ -84,11 +84,14 @@ impl LaneKind for Metric {
         }
         let lines = taken.lines(incident.snapshot(), query, cancel)?;
         let others = taken.others(incident.snapshot(), query, cancel)?;
+        let own = lines.iter().filter(|l| l.own_range.is_none());
+        let is_whole = own.flat_map(|l| &l.nodes).all(|n| !is_broken(n));
         Ok(Box::new(MetricLane {
             document: Arc::clone(&incident.document),
             lines,
             others,
             step_nanos: query.step_nanos,
+            is_whole,
             mesh: MeshCache::default(),
             measured: Default::default(),
         }))
@@ -337,6 +340,13 @@ fn unit_of(snapshot: &Snapshot, ix: usize, curve: &Curve) -> String {
         "" | "1" | "count" => "/s".to_owned(),
         other => format!("{other}/s"),
     }
+}
+
+/// Whether a node holds a value that is no whole number.
+fn is_broken(node: &Node) -> bool {
+    [node.lo, node.hi]
+        .iter()
+        .any(|v| v.is_finite() && v.fract() != 0.0)
 }
 
 /// How a lane's samples came about, for its note.

@@ -146,3 +146,73 @@ fn titles_are_for_people() {
     );
     assert_eq!(title("m{a=\"1\",b=\"x,y\"}"), "m 1 x,y");
 }
+
+/// A counter with samples at those seconds.
+fn counter(points: &[(i64, f64)]) -> Series {
+    let mut one = series("c_total", "x", |_| 0.0);
+    one.kind = MetricKind::Counter;
+    one.t = points.iter().map(|(t, _)| t * SEC).collect();
+    one.v = points.iter().map(|(_, v)| *v).collect();
+    one
+}
+
+fn why(series: Series, shown: TimeRange) -> Option<crate::ui::lanes::Blank> {
+    let incident = incident(vec![series]);
+    lane(&incident, &["c_total"]).blank(shown)
+}
+
+#[test]
+fn a_lane_without_a_line_says_why() {
+    use crate::ui::lanes::Blank;
+    let at = |s: i64| Timestamp::from_nanos(s * SEC);
+    assert_eq!(why(counter(&[(10, 5.0)]), whole()), Some(Blank::OneSample));
+    let nan = [(0, f64::NAN), (15, f64::NAN), (30, f64::NAN)];
+    assert_eq!(why(counter(&nan), whole()), Some(Blank::NoValues));
+    let lost = [(0, 1.0), (15, f64::NAN), (30, 2.0), (45, f64::NAN)];
+    assert_eq!(why(counter(&lost), whole()), Some(Blank::NoRate));
+    let good = [(0, 1.0), (15, 2.0), (30, 3.0), (900, 9.0), (915, 9.0)];
+    assert_eq!(why(counter(&good), whole()), None);
+    let hole = TimeRange::new(at(100), at(800));
+    let around = Blank::Elsewhere {
+        before: Some(at(30)),
+        after: Some(at(915)),
+    };
+    assert_eq!(
+        why(counter(&good), hole),
+        Some(around),
+        "a rate begins at the second sample"
+    );
+    let between = TimeRange::new(at(18), at(25));
+    assert_eq!(why(counter(&good), between), None, "the line goes through");
+    let resets = [(0, 9.0), (15, 1.0), (30, 0.5), (45, 0.2)];
+    assert_eq!(
+        why(counter(&resets), whole()),
+        None,
+        "falls are restarts and have rates"
+    );
+}
+
+#[test]
+fn whole_numbers_are_told_apart_from_shares() {
+    let whole_of = |value: fn(i64) -> f64| {
+        let incident = incident(vec![series("m", "x", value)]);
+        lane(&incident, &["m"]).values(whole()).unwrap().is_whole
+    };
+    assert!(whole_of(|i| (i % 3) as f64));
+    assert!(!whole_of(|i| i as f64 / 7.0));
+}
+
+#[test]
+fn the_names_of_lines_have_a_row_of_their_own() {
+    let incident = incident(vec![
+        series("m", "x", |i| i as f64),
+        series("m", "y", |i| i as f64),
+        series("n", "x", |i| i as f64),
+    ]);
+    assert!(lane(&incident, &["m"]).head(84.0) > 12.0);
+    assert!(
+        lane(&incident, &["n"]).head(84.0) < 1.0,
+        "one line has its name in the gutter"
+    );
+    assert!(lane(&incident, &["m"]).head(34.0) < 1.0, "no room for both");
+}

@@ -11,7 +11,7 @@ use crate::session::analysis::Document;
 use crate::session::target::Target;
 use crate::ui::lanes::canvas::Canvas;
 use crate::ui::lanes::mesh::{self, LINE, MeshCache};
-use crate::ui::lanes::{Lane, Reading, Twin, ValueAxis, axis};
+use crate::ui::lanes::{Blank, Lane, Reading, Twin, ValueAxis, axis};
 use crate::ui::words::Words;
 
 /// Under so many observations nothing is drawn.
@@ -302,7 +302,15 @@ impl Lane for QuantileLane {
             min,
             max,
             unit: self.unit.clone(),
+            is_whole: false,
         })
+    }
+
+    fn blank(&self, shown: TimeRange) -> Option<Blank> {
+        if self.shown(shown).iter().any(Column::is_drawn) {
+            return None;
+        }
+        Blank::around(self, shown)
     }
 
     fn paint(&self, canvas: &Canvas<'_>) {
