@@ -49,13 +49,21 @@ impl App {
             Request::Export(wish) => self.export(ctx, wish),
             Request::Copy(text) => ctx.copy_text(text),
             Request::Tell(text) => self.tell(ctx, text),
+            Request::TellOf(topic, text) => self.tell_of(ctx, topic, text),
         }
     }
 
     /// Tells the person something for a few seconds.
     pub(super) fn tell(&mut self, ctx: &egui::Context, text: String) {
+        self.tell_of(ctx, "", text);
+    }
+
+    /// The same, in place of what was told of that topic before; the empty topic is all that has none.
+    pub(super) fn tell_of(&mut self, ctx: &egui::Context, topic: &'static str, text: String) {
         let until = ctx.input(|i| i.time) + TOLD_S;
-        self.messages.push(Told { text, until });
+        self.messages
+            .retain(|told| topic.is_empty() || told.topic != topic);
+        self.messages.push(Told { topic, text, until });
         // A card stands where its size of the frame before puts it: one more frame, then quiet until it goes.
         ctx.request_repaint();
         ctx.request_repaint_after_secs(TOLD_S as f32);

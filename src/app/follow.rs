@@ -143,6 +143,14 @@ impl App {
             self.select(Selection::Finding(id.clone()));
             return;
         }
+        if let Target::Own { event } = target {
+            if let Some(own) = self.notes.events.get(*event) {
+                self.view.cursor = Some(own.start);
+                self.view.drawer = Some(Drawer::Notes);
+                self.panels.notes.edit(own);
+            }
+            return;
+        }
         let is_again = self.view.picked.first() == Some(target);
         self.view.picked = vec![target.clone()];
         if let Some(extent) = extent(snapshot, target) {
@@ -178,7 +186,10 @@ impl App {
             }
             Target::Sample { series, .. } => self.show_lane(snapshot, *series),
             Target::Input { .. } => self.view.drawer = Some(Drawer::Inputs),
-            Target::Request { .. } | Target::Event { .. } | Target::Finding(_) => {}
+            Target::Request { .. }
+            | Target::Event { .. }
+            | Target::Finding(_)
+            | Target::Own { .. } => {}
         }
     }
 
@@ -262,7 +273,7 @@ fn extent(snapshot: &Snapshot, target: &Target) -> Option<TimeRange> {
             Some(TimeRange::new(event.t, end.plus_nanos(1)))
         }
         Target::Sample { .. } | Target::Stack { .. } => target.time(snapshot).map(instant),
-        Target::Finding(_) | Target::Input { .. } => None,
+        Target::Finding(_) | Target::Input { .. } | Target::Own { .. } => None,
     }
 }
 

@@ -92,6 +92,8 @@ pub struct App {
 /// What the person was told, until when (seconds of the window's clock).
 #[derive(Debug, Clone)]
 pub(crate) struct Told {
+    /// What it is about: the newest of a topic takes the place of the one before. Empty for none.
+    pub(crate) topic: &'static str,
     pub(crate) text: String,
     pub(crate) until: f64,
 }

@@ -16,6 +16,8 @@ use crate::ui::timeline::seek::Seek;
 const ZOOM: f64 = 0.65;
 /// Which part of the width one press of pan moves.
 const PAN: i64 = 5;
+/// What moving says takes the place of what it said before.
+const MOVES: &str = "moves";
 /// Points that one press makes a lane taller or shorter.
 const TALLER: i32 = 24;
 
@@ -38,8 +40,10 @@ impl App {
             CommandId::GoEnd => self.cursor_to(ctx, &bounds, bounds.recording.end.plus_nanos(-1)),
             CommandId::NextGap => self.find(ctx, &bounds, true, is_gap),
             CommandId::PreviousGap => self.find(ctx, &bounds, false, is_gap),
-            CommandId::NextFinding => self.find(ctx, &bounds, true, |_| true),
-            CommandId::PreviousFinding => self.find(ctx, &bounds, false, |_| true),
+            CommandId::NextFinding => self.find(ctx, &bounds, true, |f| !is_change(f)),
+            CommandId::PreviousFinding => self.find(ctx, &bounds, false, |f| !is_change(f)),
+            CommandId::NextChange => self.find(ctx, &bounds, true, is_change),
+            CommandId::PreviousChange => self.find(ctx, &bounds, false, is_change),
             CommandId::EdgeStart | CommandId::EdgeEnd => self.edge(ctx, &bounds, id),
             CommandId::MeasureHere => self.measure_here(ctx),
             CommandId::ZoomMeasure => self.zoom_measure(ctx, &bounds),
@@ -118,7 +122,7 @@ impl App {
 
     fn say(&mut self, ctx: &Context, key: &str) {
         let text = self.words.text(key).to_owned();
-        self.tell(ctx, text);
+        self.tell_of(ctx, MOVES, text);
     }
 
     /// Shows another range; what follows at once, as with a held key, is the same step of the history.
@@ -162,8 +166,28 @@ impl App {
 
     /// Steps along the active lane. What was prepared may not reach far enough; then the timeline answers in a later frame.
     fn seek(&mut self, ctx: &Context, what: Seek, is_forward: bool) {
-        let Some(row) = self.view.lanes.get(self.view.active_lane) else {
+        let active = self.view.active_lane;
+        let count = self.view.lanes.len();
+        if count == 0 {
             return self.say(ctx, "timeline-no-lane");
+        }
+        // A lane of marks or bars knows no outliers: the next below that does takes its place.
+        let knows = |at: &usize| {
+            let kind = self.view.lanes.get(*at).map(|row| row.spec.kind.as_str());
+            what == Seek::Step
+                || kind
+                    .and_then(lanes::by_id)
+                    .is_some_and(|k| k.has_outliers())
+        };
+        let Some(at) = (0..count).map(|by| (active + by) % count).find(knows) else {
+            return self.say(ctx, "timeline-outlier-no-lane");
+        };
+        if at != active {
+            self.panels.timeline.show_active();
+            self.carry_out(ctx, Request::Lanes(LaneEdit::Activate(at)));
+        }
+        let Some(row) = self.view.lanes.get(at) else {
+            return;
         };
         let shown = self.view.range;
         let edge = if is_forward {
@@ -238,14 +262,22 @@ impl App {
             return;
         }
         let Some(t) = self.view.cursor else {
-            return self.say(ctx, "timeline-no-cursor");
+            // Numbers of what one looks at are a better begin than a word of what to do first.
+            self.view.measure = Some(self.view.range);
+            return self.say(ctx, "timeline-measure-shown");
         };
-        self.view.measure = Some(match self.view.measure {
-            Some(open) if open.nanos() == 0 && open.start != t => {
-                TimeRange::new(open.start.min(t), open.start.max(t))
-            }
-            _ => TimeRange::new(t, t),
-        });
+        if let Some(open) = self.view.measure
+            && open.nanos() == 0
+            && open.start != t
+        {
+            self.view.measure = Some(TimeRange::new(open.start.min(t), open.start.max(t)));
+            return;
+        }
+        self.view.measure = Some(TimeRange::new(t, t));
+        let clock = self.zone.civil(t).clock(3);
+        let args = [("t", clock.as_str().into())];
+        let text = self.words.with("timeline-measure-from", &args);
+        self.tell_of(ctx, MOVES, text);
     }
 
     fn zoom_measure(&mut self, ctx: &Context, bounds: &Bounds) {
@@ -296,6 +328,10 @@ impl App {
             None => self.say(ctx, "timeline-no-table"),
         }
     }
+}
+
+fn is_change(finding: &Finding) -> bool {
+    finding.kind == FindingKind::Change
 }
 
 fn is_gap(finding: &Finding) -> bool {

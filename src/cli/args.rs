@@ -27,9 +27,9 @@ pub(super) struct Common {
     /// Never wait for somebody to type
     #[arg(long, global = true)]
     pub(super) no_input: bool,
-    /// Refuse any use of the network (this version has none)
+    /// Refuse any use of the network
     #[arg(long, global = true)]
-    offline: bool,
+    pub(super) offline: bool,
 }
 
 /// What to read, and how.
@@ -142,6 +142,23 @@ impl Inputs {
     pub(super) fn open(&self, span: &Span, out: &mut Out) -> Result<Document, CliError> {
         open(&self.reading, &self.paths, span, out)
     }
+}
+
+/// Reads what was just pulled and joins it; an error when nothing useful was left.
+#[cfg(feature = "live")]
+pub(super) fn open_pulled(
+    reading: &Reading,
+    bundle: crate::session::bundle::Bundle,
+    out: &mut Out,
+) -> Result<Document, CliError> {
+    let options = reading.options()?;
+    let intake = reading.with_jobs(|| intake::read_recording(bundle, &options))?;
+    tell(&intake, out);
+    if !intake.is_useful {
+        return Err(nothing_useful(&intake));
+    }
+    // The window that was asked for stands in the recording.
+    Ok(Document::new(intake, Asked::default()))
 }
 
 /// Reads `paths` and joins them; an error when nothing useful was left.

@@ -7,11 +7,17 @@ mod analyze;
 mod args;
 mod check;
 mod completions;
+#[cfg(feature = "live")]
+mod doctor;
 mod error;
 mod export;
 mod inspect;
+#[cfg(feature = "live")]
+mod live;
 mod man;
 mod out;
+#[cfg(feature = "live")]
+mod record;
 mod schema;
 #[cfg(feature = "gui")]
 mod screenshot;
@@ -41,6 +47,8 @@ pub enum Exit {
     Found = 1,
     /// The command line is wrong.
     Usage = 2,
+    /// A source could not be reached or refused us.
+    Refused = 3,
     /// An input is unreadable or unsafe, and nothing useful was left.
     Nothing = 4,
     /// Done, but in part.
@@ -54,13 +62,14 @@ Exit codes:
   0  done
   1  `check`: something at or above the threshold
   2  the command line is wrong
+  3  a source could not be reached or refused us, and nothing was had from any
   4  an input is unreadable or unsafe, and nothing useful was left
   5  done, but in part: an input that was recognised failed or was cut short, or a file named on the command line could
      not be used; the report says which
   6  the machine lacks something: a display, a driver; named with its package
 
 Times are RFC 3339 with an offset, an epoch in s, ms, µs or ns, `now-2h`, or a wall time with --tz.
-Nothing is sent anywhere: this version reads files only.";
+Nothing is sent anywhere but to the sources that you name; files are read without a network.";
 
 /// An incident workbench: what is missing and why, what is unusual, and which cause explains it, on what evidence.
 #[derive(Debug, Parser)]
@@ -95,6 +104,12 @@ enum Command {
     /// Run SQL over everything that was read
     #[cfg(feature = "sql")]
     Sql(sql::Sql),
+    /// Pull an incident's window from live sources into one file
+    #[cfg(feature = "live")]
+    Record(record::Record),
+    /// Try each live source and say what is wrong with it, and what to do
+    #[cfg(feature = "live")]
+    Doctor(doctor::Doctor),
     /// Write the incident timeline to a file
     Export(export::Export),
     /// Analyze for pipelines: the exit status says whether something is wrong
@@ -102,7 +117,7 @@ enum Command {
     /// Draw the window into a PNG file, without a display
     #[cfg(feature = "gui")]
     Screenshot(screenshot::Screenshot),
-    /// Print the JSON Schema of the report
+    /// Print the JSON Schema of the report or of sources.toml
     Schema(schema::Schema),
     /// Print a completion script for a shell
     Completions(completions::Completions),
@@ -160,6 +175,10 @@ fn dispatch(command: Command, out: &mut Out) -> Result<Exit, CliError> {
         Command::Inspect(command) => inspect::run(&command, out),
         #[cfg(feature = "sql")]
         Command::Sql(command) => sql::run(&command, out),
+        #[cfg(feature = "live")]
+        Command::Record(command) => record::run(&command, out),
+        #[cfg(feature = "live")]
+        Command::Doctor(command) => doctor::run(&command, out),
         Command::Export(command) => export::run(&command, out),
         Command::Check(command) => check::run(&command, out),
         #[cfg(feature = "gui")]

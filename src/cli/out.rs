@@ -41,6 +41,18 @@ impl Out {
         }
     }
 
+    /// Whether nothing beside results and errors is to be said.
+    #[cfg(feature = "live")]
+    pub(super) const fn is_quiet(&self) -> bool {
+        self.common.quiet
+    }
+
+    /// Whether the network is not to be used.
+    #[cfg(feature = "live")]
+    pub(super) const fn is_offline(&self) -> bool {
+        self.common.offline
+    }
+
     pub(super) fn is_verbose(&self) -> bool {
         self.common.verbose
     }

@@ -256,6 +256,10 @@ impl<'a> Match<'a> {
                 self.log_odds += clause.weight * best.confidence;
                 self.take(clause, &met);
                 if !clause.text.is_empty() {
+                    // What is said is said of the finding that it leads to.
+                    if !clause.name.is_empty() {
+                        self.named.insert(&clause.name, best);
+                    }
                     self.support.push(Support {
                         finding: Some(best.id.clone()),
                         text: self.fill(&clause.text),

@@ -117,7 +117,7 @@ impl Target {
                 .get(*profile)
                 .is_some_and(|p| group.is_none_or(|at| at < p.groups.len())),
             Self::Event { event } => *event < snapshot.events.len(),
-            Self::Finding(_) => true,
+            Self::Finding(_) | Self::Own { .. } => true,
             Self::Input { input } => *input < snapshot.inputs.len(),
         }
     }
@@ -201,6 +201,7 @@ impl Target {
                 Self::Event { event }
             }
             Self::Finding(id) => Self::Finding(id.clone()),
+            Self::Own { event } => Self::Own { event: *event },
             Self::Input { input } => {
                 let old = from.inputs.get(*input)?;
                 let input = to.inputs.iter().position(|new| new.path == old.path)?;

@@ -44,6 +44,11 @@ pub enum Target {
     },
     /// A finding, by id.
     Finding(String),
+    /// What a person wrote.
+    Own {
+        /// Its place in the notes.
+        event: usize,
+    },
     /// An input, as a whole.
     Input {
         /// Index of the input.
@@ -61,7 +66,7 @@ impl Target {
             Self::Request { request } => snapshot.requests.get(*request).map(|r| r.t),
             Self::Stack { profile, .. } => snapshot.profiles.get(*profile).and_then(|p| p.t),
             Self::Event { event } => snapshot.events.get(*event).map(|e| e.t),
-            Self::Finding(_) => None,
+            Self::Finding(_) | Self::Own { .. } => None,
             Self::Input { input } => snapshot.inputs.get(*input).and_then(|i| i.start),
         }
     }

@@ -6,6 +6,7 @@
 //! network nor async, and a replay feeds the same answers again.
 
 pub mod config;
+pub mod file;
 pub mod prometheus;
 mod queue;
 pub mod request;
@@ -44,7 +45,7 @@ pub trait Kind: Sync {
 }
 
 /// Every kind, in documentation order.
-pub const ALL: &[&dyn Kind] = &[&prometheus::Prometheus];
+pub const ALL: &[&dyn Kind] = &[&prometheus::Prometheus, &file::Files];
 
 /// The kind of that name.
 pub fn by_id(id: &str) -> Option<&'static dyn Kind> {

@@ -15,6 +15,8 @@ pub struct SourceSettings {
     pub kind: String,
     /// Base address; AWS kinds have one of their own.
     pub url: Option<String>,
+    /// The folder of the configuration, where relative paths start.
+    pub folder: PathBuf,
     /// How to speak HTTP with it.
     pub http: HttpSettings,
     /// How much at once.

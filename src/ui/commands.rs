@@ -97,6 +97,8 @@ commands! {
     PreviousOutlier, "previous-outlier", Move, Some(shift(Key::O)), "Outlier before.";
     NextFinding, "next-finding", Move, Some(key(Key::F)), "Next finding.";
     PreviousFinding, "previous-finding", Move, Some(shift(Key::F)), "Finding before.";
+    NextChange, "next-change", Move, Some(key(Key::H)), "Next change.";
+    PreviousChange, "previous-change", Move, Some(shift(Key::H)), "Change before.";
     EdgeStart, "edge-start", Move, Some(key(Key::OpenBracket)), "Window begins at the cursor.";
     EdgeEnd, "edge-end", Move, Some(key(Key::CloseBracket)), "Window ends at the cursor.";
     MeasureHere, "measure-here", Move, Some(key(Key::M)), "Measure from or to the cursor.";

@@ -55,6 +55,8 @@ pub enum Request {
     Copy(String),
     /// Tell the person something, for a few seconds.
     Tell(String),
+    /// The same, in place of what was told of that topic before.
+    TellOf(&'static str, String),
 }
 
 /// A change of the lanes.

@@ -40,4 +40,6 @@ mod ui_timeline;
 #[cfg(feature = "gui")]
 mod ui_trace;
 #[cfg(feature = "gui")]
+mod ui_walk;
+#[cfg(feature = "gui")]
 mod ui_window;

@@ -113,7 +113,9 @@ fn is_shown(window: &Window, targets: &[Target]) {
             assert!(shows, "{lane:?} for {}", series.selector());
         }
         Target::Request { .. } | Target::Event { .. } | Target::Summary { .. } => {}
-        Target::Finding(_) | Target::Input { .. } => panic!("{first:?} is no evidence"),
+        Target::Finding(_) | Target::Input { .. } | Target::Own { .. } => {
+            panic!("{first:?} is no evidence")
+        }
     }
     if let Some(t) = first.time(snapshot) {
         assert_eq!(view.cursor, Some(t));

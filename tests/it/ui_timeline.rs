@@ -114,24 +114,29 @@ fn lanes_open_by_themselves_and_that_is_no_step_back() {
     assert_eq!(view(&harness).lanes, before.lanes);
 }
 
+/// The keys that walk forth and back, and what they walk.
+type Walk = (CommandId, CommandId, fn(&Finding) -> bool);
+
 #[test]
-fn gaps_and_findings_are_walked_by_key() {
+fn gaps_findings_and_changes_are_walked_by_key() {
     let mut harness = window(INGRESS);
-    for (next, previous, kind) in [
-        (
-            CommandId::NextGap,
-            CommandId::PreviousGap,
-            Some(FindingKind::ScrapeGap),
-        ),
-        (CommandId::NextFinding, CommandId::PreviousFinding, None),
-    ] {
+    let walks: [Walk; 3] = [
+        (CommandId::NextGap, CommandId::PreviousGap, |f| {
+            f.kind == FindingKind::ScrapeGap
+        }),
+        (CommandId::NextFinding, CommandId::PreviousFinding, |f| {
+            f.kind != FindingKind::Change
+        }),
+        (CommandId::NextChange, CommandId::PreviousChange, |f| {
+            f.kind == FindingKind::Change
+        }),
+    ];
+    for (next, previous, is_walked) in walks {
         press(&mut harness, CommandId::GoStart);
         press(&mut harness, CommandId::ZoomAll);
         let start = bounds(&harness).recording.start;
         assert_eq!(view(&harness).cursor, Some(start));
-        let found = findings(&harness, |f| {
-            kind.is_none_or(|k| f.kind == k) && f.start > start
-        });
+        let found = findings(&harness, |f| is_walked(f) && f.start > start);
         assert!(found.len() > 1);
         for finding in &found {
             press(&mut harness, next);

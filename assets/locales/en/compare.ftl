@@ -41,6 +41,7 @@ compare-better = better
 compare-changed = changed
 compare-same = –
 compare-tail = { $what }, slowest
+compare-tail-share = { $what }, share from { $bound } on
 compare-no-lane = There is no lane for this
 compare-chart = { $what }: { $values }
 compare-told-side = { $side }: n { $n }, mean { $mean }, median { $median }, p99 { $p99 }, max { $max }

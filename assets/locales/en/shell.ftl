@@ -47,3 +47,5 @@ told-picked = { $n ->
     [one] { $n } place picked
    *[other] { $n } places picked
 }
+status-measured = measured
+status-measuring = measuring from

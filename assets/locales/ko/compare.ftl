@@ -41,6 +41,7 @@ compare-better = 개선
 compare-changed = 변화
 compare-same = –
 compare-tail = { $what }, 가장 느린 값
+compare-tail-share = { $what }, { $bound } 이상 비율
 compare-no-lane = 해당하는 레인이 없습니다
 compare-chart = { $what }: { $values }
 compare-told-side = { $side }: n { $n }, 평균 { $mean }, 중앙값 { $median }, p99 { $p99 }, 최대 { $max }

@@ -41,3 +41,5 @@ status-requests = 요청 { $n }건
 status-profiles = 프로파일 { $n }개
 status-longest-frame = 지금까지 가장 긴 프레임
 told-picked = { $n }곳을 골랐습니다
+status-measured = 측정
+status-measuring = 측정 시작

@@ -290,6 +290,7 @@ impl Runner {
             warnings,
             failure,
             answered: self.answered,
+            good: self.good,
             bytes: self.bytes,
         }
     }

@@ -10,6 +10,7 @@ mod doctor;
 mod drive;
 mod failure;
 mod gate;
+mod interrupt;
 mod secrets;
 mod send;
 #[cfg(feature = "aws")]
@@ -21,6 +22,8 @@ mod tests;
 mod unpack;
 
 use std::time::Duration;
+
+pub use interrupt::Interrupts;
 
 use crate::base::reporter::Warning;
 use crate::engine::cancel::Cancel;
@@ -99,8 +102,17 @@ pub struct SourceEnd {
     pub failure: Option<Failure>,
     /// Requests that were answered.
     pub answered: u64,
+    /// Those of them that were answered well (2xx).
+    pub good: u64,
     /// Bytes received.
     pub bytes: u64,
+}
+
+impl SourceEnd {
+    /// Whether it said no to everything, or could not be reached.
+    pub fn is_refused(&self) -> bool {
+        self.failure.is_some() || self.good == 0 && self.answered > 0
+    }
 }
 
 /// How a pull ended.

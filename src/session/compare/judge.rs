@@ -4,7 +4,7 @@ use crate::base::stats;
 use crate::model::pack::Role;
 use crate::session::compare::gather::{self, Held, Measured};
 use crate::session::compare::{
-    Aspect, Change, Kind, Odd, SURE, Subject, Summary, Verdict, rank_tests,
+    Aspect, Change, Kind, Odd, SURE, Subject, Summary, Verdict, are_alike, rank_tests,
 };
 use crate::store::histogram;
 
@@ -72,9 +72,11 @@ fn by_values(subject: &Subject, a: &Held, b: &Held, va: &[f64], vb: &[f64]) -> F
     let outcome = rank_tests::mann_whitney(&groups, inflation);
     // A rate that mostly is 0 has no median to show.
     let is_rare = kind == Kind::Rate && stats::median(va) == stats::median(vb);
+    let effect = outcome.map_or(0.0, |o| o.delta);
+    let is_rare = is_rare || is_told_by_mean(effect, va, vb);
     let level = Found {
         aspect: if is_rare { Aspect::Mean } else { Aspect::Level },
-        effect: outcome.map_or(0.0, |o| o.delta),
+        effect,
         p: outcome.map_or(1.0, |o| o.p),
     };
     if !kind.is_of_rows() {
@@ -95,6 +97,18 @@ fn by_values(subject: &Subject, a: &Held, b: &Held, va: &[f64], vb: &[f64]) -> F
         doublings_of(0.5),
         doublings_of(1.0),
     )
+}
+
+/// Where the medians are alike, the means tell what changed, if they go the same way as the values do.
+fn is_told_by_mean(effect: f64, va: &[f64], vb: &[f64]) -> bool {
+    let pair = |of: fn(&[f64]) -> Option<f64>| Some((of(va)?, of(vb)?));
+    let Some((median_a, median_b)) = pair(stats::median) else {
+        return false;
+    };
+    let Some((mean_a, mean_b)) = pair(stats::mean) else {
+        return false;
+    };
+    are_alike(median_a, median_b) && !are_alike(mean_a, mean_b) && (mean_b - mean_a) * effect > 0.0
 }
 
 /// What a test found.
@@ -277,12 +291,8 @@ fn bad_way(change: &Change) -> i8 {
 
 /// How sure and how large it is, and which way it goes.
 pub(super) fn judge(change: &mut Change) {
-    let (a, b) = match change.aspect {
-        // Of a tail that few values make the quantile says nothing: the largest do.
-        Aspect::Tail { .. } => (change.a.max, change.b.max),
-        _ => change.shown(),
-    };
-    if change.q > SURE || change.effect == 0.0 {
+    let (a, b, _) = change.told();
+    if change.q > SURE || change.effect == 0.0 || are_alike(a, b) {
         change.verdict = Verdict::Same;
         change.score = 0.0;
         return;

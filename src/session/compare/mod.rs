@@ -193,11 +193,38 @@ impl Change {
         }
     }
 
-    /// Later over earlier; `None` from nothing.
-    pub fn ratio(&self) -> Option<f64> {
-        let (a, b) = self.shown();
-        (a.abs() > 0.0).then(|| b / a).filter(|r| r.is_finite())
+    /// What a person is told of it: of a tail that quantiles do not reach, the largest values.
+    pub fn told(&self) -> (f64, f64, Told) {
+        match self.aspect {
+            // The largest are of one size, and what changed is how many there are of them.
+            Aspect::Tail { a, b, .. } if are_alike(self.a.max, self.b.max) => {
+                let share = |hits: usize, n: f64| hits as f64 / n.max(1.0);
+                (share(a, self.a.n), share(b, self.b.n), Told::Shares)
+            }
+            Aspect::Tail { .. } => (self.a.max, self.b.max, Told::Values),
+            Aspect::Level | Aspect::Mean => {
+                let (a, b) = self.shown();
+                (a, b, Told::Values)
+            }
+        }
     }
+}
+
+/// In what a change is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// Values of the thing, in its unit.
+    Values,
+    /// Shares of all its values: those that lie in the tail.
+    Shares,
+}
+
+/// Values that differ by less than this part are the same to a person, however sure it is that they differ.
+pub const LEAST_CHANGE: f64 = 0.02;
+
+/// Whether nobody would call the two values different.
+pub fn are_alike(a: f64, b: f64) -> bool {
+    (a - b).abs() <= LEAST_CHANGE * a.abs().max(b.abs())
 }
 
 /// Something that only one side has, or too little of to say anything.

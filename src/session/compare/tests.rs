@@ -34,7 +34,7 @@ fn split(document: &Document, border: &str, end: Option<&str>) -> Comparison {
 
 fn told(comparison: &Comparison) -> String {
     let lines = comparison.changes.iter().take(25).map(|c| {
-        let (a, b) = c.shown();
+        let (a, b, _) = c.told();
         format!(
             "{:.2} {:?} {} {} | {a:.4} -> {b:.4} max {:.1} {:.1} | effect {:.2} q {:.1e} n {} {} {:?}",
             c.score,
@@ -158,6 +158,74 @@ fn a_change_without_a_known_bad_way_is_only_a_change() {
     assert_eq!(same.real().count(), 0);
     let back = compare(&whole(&b), &whole(&a), &|| false).unwrap();
     assert!(back.changes.first().unwrap().effect < -0.99);
+}
+
+#[test]
+fn what_is_sure_and_too_small_to_matter_is_the_same_and_comes_last() {
+    let level: Vec<f64> = (0..60).map(|v| 212.0 + f64::from(v % 5) * 0.01).collect();
+    let higher: Vec<f64> = level.iter().map(|v| v + 0.8).collect();
+    let doubled: Vec<f64> = level.iter().map(|v| v * 2.0).collect();
+    let both = |first: &[f64], second: &[f64]| {
+        let (mut one, two) = (
+            one("process_resident_memory_bytes", first),
+            one("z", second),
+        );
+        one.series.extend(two.series);
+        one.series_roles = vec![Some(Role::Memory), Some(Role::Memory)];
+        one
+    };
+    let (a, b) = (both(&level, &level), both(&higher, &doubled));
+    let comparison = compare(&whole(&a), &whole(&b), &|| false).unwrap();
+    let verdicts: Vec<(&str, Verdict)> = comparison
+        .changes
+        .iter()
+        .map(|c| (c.subject.name.as_str(), c.verdict))
+        .collect();
+    assert_eq!(
+        verdicts,
+        [
+            ("z", Verdict::Worse),
+            ("process_resident_memory_bytes", Verdict::Same)
+        ]
+    );
+    assert!(comparison.changes.iter().all(|c| c.q < SURE));
+}
+
+#[test]
+fn what_is_ranked_differs_in_what_is_told() {
+    for (name, border, end) in [
+        ("ingress-metrics-lock", "2026-11-30T14:30:26Z", None),
+        (
+            "snat-connect-ladder",
+            "2026-11-30T14:28:18.892Z",
+            Some("2026-11-30T14:30:58.432Z"),
+        ),
+    ] {
+        let document = open(name);
+        let comparison = split(&document, border, end);
+        for change in comparison.real() {
+            let (a, b, _) = change.told();
+            assert!(!are_alike(a, b), "{change:?}");
+            assert!(
+                change.effect * (b - a) > 0.0 || !matches!(change.aspect, Aspect::Mean),
+                "{change:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_median_that_stays_leaves_it_to_the_mean() {
+    let up: Vec<f64> = vec![1.0; 60];
+    let flaps: Vec<f64> = (0..60).map(|v| f64::from(u8::from(v % 3 > 0))).collect();
+    let (a, b) = (one("up", &up), one("up", &flaps));
+    let comparison = compare(&whole(&a), &whole(&b), &|| false).unwrap();
+    let change = comparison.changes.first().unwrap();
+    assert_eq!(
+        (change.aspect, change.verdict),
+        (Aspect::Mean, Verdict::Worse)
+    );
+    assert!(change.told().1 < 0.7);
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn is_the_thing(
                 .then_some(())
                 .ok_or_else(|| event.locator.to_string())
         }
-        Target::Finding(_) | Target::Input { .. } => Err(format!("{first:?}")),
+        Target::Finding(_) | Target::Input { .. } | Target::Own { .. } => Err(format!("{first:?}")),
     }
 }
 

@@ -149,6 +149,7 @@ impl SourceShape {
         Ok(SourceSettings {
             name: key.to_owned(),
             kind: self.kind,
+            folder: folder.to_owned(),
             url: self
                 .url
                 .map(|url| {

@@ -119,13 +119,13 @@ fn marks_of(incident: &Incident, notes: &Notes) -> Vec<Mark> {
             });
         }
     }
-    for own in &notes.events {
+    for (event, own) in notes.events.iter().enumerate() {
         marks.push(Mark {
             t: own.start.nanos(),
             end: own.end.map(Timestamp::nanos),
             what: What::Own,
             title: own.title.clone(),
-            target: None,
+            target: Some(Target::Own { event }),
         });
     }
     marks.sort_by_key(|m| m.t);

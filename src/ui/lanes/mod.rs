@@ -85,6 +85,10 @@ pub trait LaneKind: Sync {
     fn is_log(&self, _spec: &LaneSpec) -> bool {
         false
     }
+    /// Whether its lanes have values of which some can lie far from the rest.
+    fn has_outliers(&self) -> bool {
+        false
+    }
     /// Every lane of this kind that the data allow. Runs on a worker. The metric kind offers one for each metric name or group, not
     /// one for each of 10,000 series; the search finds single series.
     fn offers(&self, incident: &Incident) -> Vec<Offer>;

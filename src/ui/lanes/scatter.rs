@@ -52,6 +52,10 @@ impl LaneKind for Dots {
         true
     }
 
+    fn has_outliers(&self) -> bool {
+        true
+    }
+
     fn offers(&self, incident: &Incident) -> Vec<Offer> {
         plan::ranked(incident, self.list(incident.snapshot()))
     }

@@ -79,6 +79,15 @@ pub(super) fn target(
             let finding = frame.incident?.finding(id)?;
             format!("{}\n{}", finding.title, when(finding.start))
         }
+        Target::Own { event } => {
+            let own = frame.notes.events.get(*event)?;
+            let hint = frame.words.text("timeline-own-edit");
+            format!(
+                "{}\n{}\n{hint}",
+                shorten(&own.title, LONGEST),
+                when(own.start)
+            )
+        }
         Target::Input { input } => snapshot.inputs.get(*input)?.path.clone(),
     };
     Some(text)

@@ -108,7 +108,9 @@ impl Timeline {
             x,
             zero: stage::zero(incident, &bounds),
         };
-        self.seeker.work(frame, &self.slots, &bounds);
+        let catalog = self.offers().cloned();
+        self.seeker
+            .work(frame, &self.slots, &stage, catalog.as_deref());
         self.hovered = self.hover_next.take();
         let head = self.head(ui, frame, &stage, all);
         let body = Rect::from_min_max(pos2(all.left(), head), all.max);

@@ -432,6 +432,8 @@ impl Lane for EventLane {
         self.marks
             .iter()
             .filter(|m| area.x_range().contains(canvas.x(m.t)))
+            // A box picks what was read, to be listed; what a person wrote is no part of that.
+            .filter(|m| m.what != What::Own)
             .filter_map(|m| m.target.clone())
             .collect()
     }

@@ -55,6 +55,10 @@ impl LaneKind for Metric {
         84
     }
 
+    fn has_outliers(&self) -> bool {
+        true
+    }
+
     fn offers(&self, incident: &Incident) -> Vec<Offer> {
         let mut offers = list(incident.snapshot());
         // A finding may point at fewer series than a metric has: such a narrower lane is offered beside it.

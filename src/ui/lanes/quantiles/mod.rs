@@ -35,6 +35,10 @@ impl LaneKind for Quantiles {
         92
     }
 
+    fn has_outliers(&self) -> bool {
+        true
+    }
+
     fn offers(&self, incident: &Incident) -> Vec<Offer> {
         plan::ranked(incident, list(incident))
     }

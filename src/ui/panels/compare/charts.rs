@@ -6,17 +6,23 @@ use egui::{
 };
 
 use crate::session::compare::points::{self, Column};
-use crate::session::compare::{Aspect, Change, Side, Subject, Verdict};
+use crate::session::compare::{Change, Side, Subject, Verdict};
 use crate::ui::frame::Frame;
+use crate::ui::panels::compare::list::Brief;
 use crate::ui::panels::compare::{Key, list};
 use crate::ui::theme;
+use crate::ui::words::Words;
 
 /// Columns of a line: a chart is hardly wider, so that there are at most two vertices a pixel.
 const COLUMNS: usize = 256;
 /// Height of a chart with its title.
-const HEIGHT: f32 = 84.0;
+const HEIGHT: f32 = 88.0;
 /// Width that a chart wants.
 const WIDTH: f32 = 150.0;
+/// Radius of a value that stands alone.
+const DOT: f32 = 1.5;
+/// Height of the line of numbers below a chart, with the air above it: nothing is drawn there.
+const DIGITS: f32 = 15.0;
 /// Half the width of a stroke.
 const HALF: f32 = 0.7;
 
@@ -24,10 +30,10 @@ const HALF: f32 = 0.7;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chart {
     subject: Subject,
-    unit: String,
-    aspect: Aspect,
+    title: String,
     verdict: Verdict,
-    values: (f64, f64),
+    /// Both values in words.
+    values: String,
     a: Vec<Column>,
     b: Vec<Column>,
     min: f64,
@@ -36,7 +42,7 @@ pub(super) struct Chart {
 
 impl Chart {
     /// Of one change. Runs on a worker.
-    pub(super) fn new(a: &Side<'_>, b: &Side<'_>, change: &Change) -> Self {
+    pub(super) fn new(words: &Words, a: &Side<'_>, b: &Side<'_>, change: &Change) -> Self {
         let subject = &change.subject;
         let of_a = points::columns(a, subject, change.series_a, COLUMNS);
         let of_b = points::columns(b, subject, change.series_b, COLUMNS);
@@ -51,12 +57,16 @@ impl Chart {
         if max <= min {
             max = min + 1.0;
         }
+        let (from, to, unit) = list::shown(change);
         Self {
             subject: subject.clone(),
-            unit: change.unit.clone(),
-            aspect: change.aspect,
+            title: list::title_of(words, change),
             verdict: change.verdict,
-            values: list::shown(change),
+            values: format!(
+                "{} → {}",
+                list::value(words, from, unit),
+                list::value(words, to, unit)
+            ),
             a: of_a,
             b: of_b,
             min,
@@ -71,6 +81,7 @@ pub(super) fn show(
     frame: &Frame<'_>,
     charts: &[Chart],
     key: Key,
+    brief: Brief<'_>,
     picked: Option<&Subject>,
 ) -> Option<Subject> {
     let mut chosen = None;
@@ -86,7 +97,7 @@ pub(super) fn show(
                     ui.spacing_mut().item_spacing.x = theme::GAP;
                     for chart in line {
                         let is_picked = picked == Some(&chart.subject);
-                        if card(ui, frame, chart, key, one, is_picked) {
+                        if card(ui, frame, chart, (key, brief), one, is_picked) {
                             chosen = Some(chart.subject.clone());
                         }
                     }
@@ -100,21 +111,15 @@ fn card(
     ui: &mut Ui,
     frame: &Frame<'_>,
     chart: &Chart,
-    key: Key,
+    (key, brief): (Key, Brief<'_>),
     width: f32,
     is_picked: bool,
 ) -> bool {
     let (rect, response) = ui.allocate_exact_size(egui::vec2(width, HEIGHT), Sense::click());
-    let title = list::title(frame, &chart.subject, chart.aspect);
-    let (a, b) = chart.values;
-    let numbers = format!(
-        "{} → {}",
-        list::value(frame.words, a, &chart.unit),
-        list::value(frame.words, b, &chart.unit)
-    );
+    let numbers = &chart.values;
     let label = frame.words.with(
         "compare-chart",
-        &[("what", (&title).into()), ("values", (&numbers).into())],
+        &[("what", (&chart.title).into()), ("values", numbers.into())],
     );
     response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_picked, &label));
     if !ui.is_rect_visible(rect) {
@@ -131,9 +136,9 @@ fn card(
     let painter = ui.painter_at(rect);
     painter.rect(rect, 4, tokens.ground, edge, egui::StrokeKind::Inside);
     let inner = rect.shrink2(egui::vec2(7.0, 5.0));
-    let galley = list::middle(
+    let galley = brief.galley(
         &painter,
-        &title,
+        &chart.title,
         theme::SMALL,
         inner.width(),
         tokens.text_dim,
@@ -146,10 +151,14 @@ fn card(
         _ => tokens.accent,
     };
     let plot = Rect::from_min_max(
-        Pos2::new(inner.left(), inner.top() + 17.0),
-        Pos2::new(inner.right(), inner.bottom() - 12.0),
+        Pos2::new(inner.left() + DOT, inner.top() + 18.0),
+        Pos2::new(inner.right() - DOT, inner.bottom() - DIGITS - DOT),
     );
-    painter.hline(plot.x_range(), plot.bottom(), Stroke::new(1.0, tokens.grid));
+    painter.hline(
+        inner.x_range(),
+        plot.bottom(),
+        Stroke::new(1.0, tokens.grid),
+    );
     let longest = key.a.nanos().max(key.b.nanos()).max(1) as f64;
     for (columns, range, colour) in [
         (&chart.a, key.a, tokens.text_faint),
@@ -201,7 +210,7 @@ fn paint_line(
         match run {
             // One value between gaps has no line: it is a dot.
             [one] => {
-                painter.circle_filled(Pos2::new(x(one), y(one.max)), 1.5, colour);
+                painter.circle_filled(Pos2::new(x(one), y(one.max)), DOT, colour);
             }
             _ if is_thin => {
                 let points = run.iter().map(|c| Pos2::new(x(c), y(c.max))).collect();

@@ -4,11 +4,12 @@ use egui::{Align2, FontId, Pos2, Rect, Role, Sense, Stroke, Ui, WidgetInfo};
 
 use crate::base::text::grouped;
 use crate::base::units;
-use crate::session::compare::{Aspect, Change, Comparison, Odd, Subject, Verdict};
+use crate::session::compare::{Aspect, Change, Comparison, Odd, Subject, Told, Verdict};
 use crate::ui::frame::Frame;
 use crate::ui::icons::{self, Icon};
 use crate::ui::panels::compare::PARTS;
 use crate::ui::theme;
+use crate::ui::widgets::brief::{Names, Shortened};
 use crate::words::Words;
 
 /// Height of a row.
@@ -78,6 +79,7 @@ impl List {
         ui: &mut Ui,
         frame: &Frame<'_>,
         comparison: &Comparison,
+        brief: Brief<'_>,
     ) -> Option<Subject> {
         header(ui, frame, comparison);
         let lines = self.lines(comparison);
@@ -96,12 +98,12 @@ impl List {
                             }
                         }
                         Line::Change(change) => {
-                            if self.change(ui, frame, change) {
+                            if self.change(ui, frame, change, brief) {
                                 picked = Some(change.subject.clone());
                             }
                         }
                         Line::Odd(odd) => {
-                            if self.odd(ui, frame, odd) {
+                            if self.odd(ui, frame, odd, brief) {
                                 picked = Some(odd.subject.clone());
                             }
                         }
@@ -184,8 +186,8 @@ impl List {
         response.clicked()
     }
 
-    fn change(&self, ui: &mut Ui, frame: &Frame<'_>, change: &Change) -> bool {
-        let (a, b) = shown(change);
+    fn change(&self, ui: &mut Ui, frame: &Frame<'_>, change: &Change, brief: Brief<'_>) -> bool {
+        let (a, b, unit) = shown(change);
         let (verdict, colour) = match change.verdict {
             Verdict::Worse => ("compare-worse", frame.tokens.error),
             Verdict::Better => ("compare-better", frame.tokens.good),
@@ -194,12 +196,12 @@ impl List {
         };
         let verdict = frame.words.text(verdict);
         let numbers = [
-            value(frame.words, a, &change.unit),
-            value(frame.words, b, &change.unit),
+            value(frame.words, a, unit),
+            value(frame.words, b, unit),
             ratio(a, b),
             chance(change.q),
         ];
-        let name = title(frame, &change.subject, change.aspect);
+        let name = title_of(frame.words, change);
         let label = format!("{verdict}: {name}: A {}, B {}", numbers[0], numbers[1]);
         let (rect, response) = row(ui);
         let is_picked = self.picked.as_ref() == Some(&change.subject);
@@ -209,7 +211,7 @@ impl List {
         let at = Pos2::new(rect.left() + 6.0, rect.center().y);
         ui.painter()
             .text(at, Align2::LEFT_CENTER, verdict, font, colour);
-        paint_name(ui, frame, rect, &name);
+        paint_name(ui, frame, rect, &name, brief);
         paint_numbers(ui, frame, rect, &numbers);
         response
             .on_hover_ui(|ui| {
@@ -219,7 +221,7 @@ impl List {
             .clicked()
     }
 
-    fn odd(&self, ui: &mut Ui, frame: &Frame<'_>, odd: &Odd) -> bool {
+    fn odd(&self, ui: &mut Ui, frame: &Frame<'_>, odd: &Odd, brief: Brief<'_>) -> bool {
         let of = |summary: crate::session::compare::Summary| {
             if summary.n > 0.0 {
                 value(frame.words, summary.median, &odd.unit)
@@ -234,7 +236,7 @@ impl List {
             String::new(),
             format!("n {}/{}", n(odd.a), n(odd.b)),
         ];
-        let name = title(frame, &odd.subject, Aspect::Level);
+        let name = title(frame.words, &odd.subject, false);
         let label = format!(
             "{name}: A {} (n {}), B {} (n {})",
             numbers[0],
@@ -246,7 +248,7 @@ impl List {
         let is_picked = self.picked.as_ref() == Some(&odd.subject);
         response.widget_info(|| WidgetInfo::selected(Role::Button, true, is_picked, &label));
         ground(ui, frame, rect, &response, is_picked);
-        paint_name(ui, frame, rect, &name);
+        paint_name(ui, frame, rect, &name, brief);
         paint_numbers(ui, frame, rect, &numbers);
         response.on_hover_text(label).clicked()
     }
@@ -282,10 +284,10 @@ fn numbers_width() -> f32 {
     NUMBERS.iter().sum::<f32>() + 10.0
 }
 
-fn paint_name(ui: &Ui, frame: &Frame<'_>, rect: Rect, name: &str) {
+fn paint_name(ui: &Ui, frame: &Frame<'_>, rect: Rect, name: &str, brief: Brief<'_>) {
     let left = rect.left() + VERDICT;
     let width = rect.right() - numbers_width() - left - 6.0;
-    let galley = middle(
+    let galley = brief.galley(
         ui.painter(),
         name,
         theme::BODY,
@@ -294,35 +296,6 @@ fn paint_name(ui: &Ui, frame: &Frame<'_>, rect: Rect, name: &str) {
     );
     let at = Pos2::new(left, rect.center().y - galley.size().y / 2.0);
     ui.painter().galley(at, galley, frame.tokens.text);
-}
-
-/// One line, elided in its middle: names of metrics differ at both ends.
-pub(super) fn middle(
-    painter: &egui::Painter,
-    text: &str,
-    size: f32,
-    width: f32,
-    colour: egui::Color32,
-) -> std::sync::Arc<egui::Galley> {
-    let lay = |text: String| painter.layout_no_wrap(text, FontId::proportional(size), colour);
-    let whole = lay(text.to_owned());
-    if whole.size().x <= width {
-        return whole;
-    }
-    let letters: Vec<char> = text.chars().collect();
-    let mean = whole.size().x / letters.len().max(1) as f32;
-    let mut keep = ((width / mean) as usize).min(letters.len());
-    loop {
-        keep = keep.saturating_sub(1);
-        let head = keep * 2 / 5;
-        let tail = letters.len().saturating_sub(keep - head);
-        let begin: String = letters.iter().take(head).collect();
-        let end: String = letters.iter().skip(tail).collect();
-        let galley = lay(format!("{begin}…{end}"));
-        if galley.size().x <= width || keep == 0 {
-            return galley;
-        }
-    }
 }
 
 fn paint_numbers(ui: &Ui, frame: &Frame<'_>, rect: Rect, numbers: &[String; 4]) {
@@ -379,11 +352,12 @@ fn none(ui: &mut Ui, frame: &Frame<'_>) {
     );
 }
 
-/// The values that a row shows: of a tail that quantiles do not reach, the largest.
-pub(super) fn shown(change: &Change) -> (f64, f64) {
-    match change.aspect {
-        Aspect::Tail { .. } => (change.a.max, change.b.max),
-        _ => change.shown(),
+/// The values that a row shows, and their unit.
+pub(super) fn shown(change: &Change) -> (f64, f64, &str) {
+    let (a, b, told) = change.told();
+    match told {
+        Told::Values => (a, b, &change.unit),
+        Told::Shares => (a, b, "ratio"),
     }
 }
 
@@ -433,15 +407,70 @@ fn chance(q: f64) -> String {
 }
 
 /// What a subject is called: its kind, when the name alone does not say it.
-pub(super) fn title(frame: &Frame<'_>, subject: &Subject, aspect: Aspect) -> String {
+pub(super) fn title(words: &Words, subject: &Subject, is_tail: bool) -> String {
     let name = short(&subject.name);
     let key = format!("compare-kind-{}", subject.kind.word());
-    let text = frame.words.with(&key, &[("name", (&name).into())]);
-    match aspect {
-        Aspect::Tail { .. } => frame
-            .words
-            .with("compare-tail", &[("what", (&text).into())]),
-        _ => text,
+    let text = words.with(&key, &[("name", (&name).into())]);
+    if is_tail {
+        words.with("compare-tail", &[("what", (&text).into())])
+    } else {
+        text
+    }
+}
+
+/// What a change is called: of a tail whose share is told, from which value on.
+pub(super) fn title_of(words: &Words, change: &Change) -> String {
+    match (change.told().2, change.aspect) {
+        (Told::Shares, Aspect::Tail { bound, .. }) => {
+            let what = title(words, &change.subject, false);
+            let bound = value(words, bound, &change.unit);
+            let args = [("what", (&what).into()), ("bound", (&bound).into())];
+            words.with("compare-tail-share", &args)
+        }
+        (_, aspect) => title(
+            words,
+            &change.subject,
+            matches!(aspect, Aspect::Tail { .. }),
+        ),
+    }
+}
+
+/// What the parts of all names tell. Runs on a worker.
+pub(super) fn names(words: &Words, comparison: &Comparison) -> Names {
+    let odd = [&comparison.only_a, &comparison.only_b, &comparison.too_few];
+    let odd = odd
+        .into_iter()
+        .flatten()
+        .map(|o| title(words, &o.subject, false));
+    let changes = comparison.changes.iter().map(|c| title_of(words, c));
+    let all: Vec<String> = changes.chain(odd).collect();
+    Names::of(all.iter().map(String::as_str))
+}
+
+/// How names are shortened.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Brief<'a> {
+    pub(super) names: &'a Names,
+    pub(super) shortened: &'a Shortened,
+}
+
+impl Brief<'_> {
+    /// One line that fits, without what most names share.
+    pub(super) fn galley(
+        self,
+        painter: &egui::Painter,
+        text: &str,
+        size: f32,
+        width: f32,
+        colour: egui::Color32,
+    ) -> std::sync::Arc<egui::Galley> {
+        let lay = |text: &str| {
+            painter.layout_no_wrap(text.to_owned(), FontId::proportional(size), colour)
+        };
+        let fits = self
+            .shortened
+            .fit(self.names, text, width, |t| lay(t).size().x);
+        lay(&fits)
     }
 }
 

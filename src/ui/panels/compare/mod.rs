@@ -18,14 +18,17 @@ use crate::base::time::TimeRange;
 use crate::engine::memo::{Answer, Memo};
 use crate::session::compare::{self, Comparison, Kind, Side, Subject};
 use crate::session::incident::Incident;
+use crate::session::settings::Lang;
 use crate::session::view::LaneSpec;
 use crate::ui::frame::Frame;
 use crate::ui::lanes::{self, Offer};
 use crate::ui::panels::compare::charts::Chart;
-use crate::ui::panels::compare::list::{List, Part};
+use crate::ui::panels::compare::list::{Brief, List, Part};
 use crate::ui::panels::compare::other::Other;
 use crate::ui::request::{LaneEdit, Request};
 use crate::ui::theme;
+use crate::ui::widgets::brief::{Names, Shortened};
+use crate::ui::words::Words;
 
 /// Charts that are drawn of the first changes.
 const CHARTS: usize = 12;
@@ -43,7 +46,11 @@ struct Key {
 #[derive(Debug, Default)]
 pub struct Compare {
     done: Memo<Key, Arc<Comparison>>,
-    charts: Memo<(Key, Vec<Subject>), Arc<Vec<Chart>>>,
+    charts: Memo<(Key, Lang, Vec<Subject>), Arc<Vec<Chart>>>,
+    names: Memo<(Key, Lang), Arc<Names>>,
+    shortened: Shortened,
+    /// What was shortened stands beside these.
+    shortened_of: Option<(Key, Lang)>,
     offers: Memo<u64, Vec<Offer>>,
     other: Other,
     /// One window that was chosen before the other was.
@@ -137,14 +144,24 @@ impl Compare {
             (area, area.with_min_x(area.right()))
         };
         let mut picked = None;
+        let names = self.names(frame, key, comparison);
         ui.scope_builder(egui::UiBuilder::new().max_rect(left), |ui| {
-            picked = self.list.ui(ui, frame, comparison);
+            let brief = Brief {
+                names: &names,
+                shortened: &self.shortened,
+            };
+            picked = self.list.ui(ui, frame, comparison, brief);
         });
         if has_charts {
             let subjects = self.charted(comparison);
             let charts = self.chart_data(frame, incident, key, comparison, subjects);
             ui.scope_builder(egui::UiBuilder::new().max_rect(right), |ui| {
-                let more = charts::show(ui, frame, &charts, key, self.list.picked.as_ref());
+                let brief = Brief {
+                    names: &names,
+                    shortened: &self.shortened,
+                };
+                let of = self.list.picked.as_ref();
+                let more = charts::show(ui, frame, &charts, key, brief, of);
                 picked = picked.take().or(more);
             });
         }
@@ -153,6 +170,24 @@ impl Compare {
             self.show_lane(frame, incident, &subject);
             self.list.picked = Some(subject);
         }
+    }
+
+    /// What the parts of the names tell; nothing while they are counted.
+    fn names(&mut self, frame: &Frame<'_>, key: Key, comparison: &Arc<Comparison>) -> Arc<Names> {
+        let of = (key, frame.words.lang());
+        let all = Arc::clone(comparison);
+        let names = self.names.want(frame.pool, &of, move |_| {
+            Ok(Arc::new(list::names(&Words::new(of.1), &all)))
+        });
+        let (names, of) = match names {
+            Answer::Ready(names) => (Arc::clone(names), Some(of)),
+            Answer::Stale(_) | Answer::Pending | Answer::Failed(_) => (Arc::default(), None),
+        };
+        if self.shortened_of != of {
+            self.shortened.clear();
+            self.shortened_of = of;
+        }
+        names
     }
 
     /// What is drawn: the first changes, and the picked one when it is not among them.
@@ -179,18 +214,20 @@ impl Compare {
         comparison: &Arc<Comparison>,
         subjects: Vec<Subject>,
     ) -> Arc<Vec<Chart>> {
-        let wanted = (key, subjects);
+        let lang = frame.words.lang();
+        let wanted = (key, lang, subjects);
         let (one, two) = (incident.clone(), self.other.incident().cloned());
-        let (comparison, subjects) = (Arc::clone(comparison), wanted.1.clone());
+        let (comparison, subjects) = (Arc::clone(comparison), wanted.2.clone());
         let answer = self.charts.want(frame.pool, &wanted, move |cancel| {
             let (a, b) = sides(&one, two.as_ref(), key);
+            let words = Words::new(lang);
             let mut charts = Vec::with_capacity(subjects.len());
             for subject in &subjects {
                 if cancel.is_cancelled() {
                     return Err(String::new());
                 }
                 let change = comparison.changes.iter().find(|c| c.subject == *subject);
-                charts.extend(change.map(|change| Chart::new(&a, &b, change)));
+                charts.extend(change.map(|change| Chart::new(&words, &a, &b, change)));
             }
             Ok(Arc::new(charts))
         });
@@ -198,7 +235,9 @@ impl Compare {
             Answer::Ready(charts) => Arc::clone(charts),
             // Those of the same windows stay until the new ones are there.
             _ => match self.charts.last_with_key() {
-                Some(((last, _), charts)) if *last == key => Arc::clone(charts),
+                Some(((last, known, _), charts)) if (*last, *known) == (key, lang) => {
+                    Arc::clone(charts)
+                }
                 _ => Arc::default(),
             },
         }

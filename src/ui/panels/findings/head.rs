@@ -9,7 +9,7 @@ use crate::session::view::Drawer;
 use crate::ui::frame::Frame;
 use crate::ui::icons::{self, Icon};
 use crate::ui::panels::findings::listing::{Asked, Listing, Row};
-use crate::ui::panels::findings::parts::{exact, fitted, padded, whole};
+use crate::ui::panels::findings::parts::{briefed, exact, fitted, padded, whole};
 use crate::ui::report_words::Told;
 use crate::ui::request::Request;
 use crate::ui::theme::{self, GAP, PAD};
@@ -80,15 +80,16 @@ pub(super) fn headline_ui(ui: &mut Ui, frame: &Frame<'_>, text: &str, original: 
     response.widget_info(|| WidgetInfo::labeled(Role::Heading, true, text));
     let room = rect.width() - 2.0 * PAD;
     let font = egui::FontId::new(14.0, egui::FontFamily::Proportional);
-    let galley = fitted(ui, text, font, frame.tokens.text, (room, 2));
+    let lay = |text: &str| fitted(ui, text, font.clone(), frame.tokens.text, (room, 2));
+    let (galley, is_cut) = briefed(text, lay);
     let at = pos2(rect.left() + PAD, rect.center().y - galley.size().y / 2.0);
-    ui.painter().galley(at, galley.clone(), frame.tokens.text);
+    ui.painter().galley(at, galley, frame.tokens.text);
     ui.painter().hline(
         rect.x_range(),
         rect.bottom(),
         Stroke::new(1.0, frame.tokens.line),
     );
-    whole(response, frame, text, original, galley.elided);
+    whole(response, frame, text, original, is_cut);
 }
 
 /// Says that inputs were lost, with the way to them.

@@ -13,7 +13,7 @@ use crate::ui::frame::Frame;
 use crate::ui::icons::{self, Icon};
 use crate::ui::panels::findings::listing::{Group, Listing, Row};
 use crate::ui::panels::findings::parts::{
-    backing, body, clock, digits, exact, fitted, small, struck, whole,
+    backing, body, briefed, clock, digits, exact, fitted, small, struck, whole,
 };
 use crate::ui::report_words::{self, Told};
 use crate::ui::request::Request;
@@ -180,7 +180,8 @@ fn heading(
     };
     let tokens = frame.tokens;
     let width = rect.width() - 2.0 * PAD - 30.0;
-    let galley = fitted(ui, &text, small(), tokens.text_faint, (width, 1));
+    let lay = |text: &str| fitted(ui, text, small(), tokens.text_faint, (width, 1));
+    let (galley, is_cut) = briefed(&text, lay);
     let count = fitted(ui, &n.to_string(), digits(), tokens.text_faint, (40.0, 1));
     let y = rect.bottom() - 4.0;
     let painter = ui.painter();
@@ -190,7 +191,7 @@ fn heading(
         Sense::hover(),
     );
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, format!("{text} {n}")));
-    whole(response, frame, &text, None, galley.elided);
+    whole(response, frame, &text, None, is_cut);
     let at = pos2(rect.right() - PAD - count.size().x, y - count.size().y);
     painter.galley(at, count, tokens.text_faint);
     let at = pos2(rect.left() + PAD, y - galley.size().y);
@@ -237,13 +238,11 @@ fn hypothesis(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: P
     };
     let left = at.rect.left() + PAD + 20.0;
     let right = at.rect.right() - PAD;
-    let title = if is_away {
-        struck(ui, &told.title, colour, (right - left, 2))
-    } else {
-        fitted(ui, &told.title, body(), colour, (right - left, 2))
-    };
+    let (title, is_cut) = briefed(&told.title, |text| {
+        lay(ui, text, is_away, colour, right - left)
+    });
     let painter = ui.painter();
-    painter.galley(pos2(left, rect.top() + 4.0), title.clone(), colour);
+    painter.galley(pos2(left, rect.top() + 4.0), title, colour);
     mark(
         ui,
         frame,
@@ -301,9 +300,24 @@ fn hypothesis(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: P
         frame,
         &told.title,
         Some(&hypothesis.title),
-        title.elided,
+        is_cut,
     )
     .clicked()
+}
+
+/// A title in two lines, struck through when a person put it aside.
+fn lay(
+    ui: &Ui,
+    text: &str,
+    is_away: bool,
+    colour: egui::Color32,
+    room: f32,
+) -> std::sync::Arc<egui::Galley> {
+    if is_away {
+        struck(ui, text, colour, (room, 2))
+    } else {
+        fitted(ui, text, body(), colour, (room, 2))
+    }
 }
 
 /// What a person said of it; else its rank.
@@ -387,14 +401,10 @@ fn finding(ui: &Ui, frame: &Frame<'_>, content: Content<'_>, ix: usize, at: Plac
     let left = track.right() + 9.0;
     let right = at.rect.right() - PAD;
     let room = right - SIDE - GAP - left;
-    let galley = if is_away {
-        struck(ui, title, colour, (room, 2))
-    } else {
-        fitted(ui, title, body(), colour, (room, 2))
-    };
+    let (galley, _) = briefed(title, |text| lay(ui, text, is_away, colour, room));
     painter.galley(
         pos2(left, rect.center().y - galley.size().y / 2.0),
-        galley.clone(),
+        galley,
         colour,
     );
     let time = fitted(ui, &time, digits(), tokens.text_dim, (SIDE, 1));

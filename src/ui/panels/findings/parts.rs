@@ -13,6 +13,7 @@ use crate::session::target::Target;
 use crate::ui::frame::Frame;
 use crate::ui::icons::{self, Icon};
 use crate::ui::theme::{self, GAP, PAD};
+use crate::ui::widgets::brief;
 
 /// Ordinary text.
 pub(super) const fn body() -> FontId {
@@ -47,6 +48,21 @@ pub(super) fn struck(ui: &Ui, text: &str, colour: Color32, room: (f32, usize)) -
         section.format.strikethrough = Stroke::new(1.0, colour);
     }
     ui.painter().layout_job(job)
+}
+
+/// Text in at most `rows` lines, with its long names shortened as far as it takes; whether anything of it is missing.
+pub(super) fn briefed(text: &str, lay: impl Fn(&str) -> Arc<Galley>) -> (Arc<Galley>, bool) {
+    let mut galley = lay(text);
+    for step in 1..brief::STEPS {
+        if !galley.elided {
+            return (galley, step > 1);
+        }
+        galley = lay(&brief::sentence(text, step));
+    }
+    if galley.elided {
+        galley = lay(&brief::sentence(text, brief::CUT));
+    }
+    (galley, true)
 }
 
 fn job(text: &str, font: FontId, colour: Color32, (width, rows): (f32, usize)) -> LayoutJob {
@@ -252,7 +268,7 @@ pub(super) fn place_word<'a>(frame: &Frame<'a>, target: &Target) -> &'a str {
         Target::Span { .. } | Target::Summary { .. } => words.text("findings-link-span"),
         Target::Request { .. } => words.text("findings-link-request"),
         Target::Stack { .. } => words.text("findings-link-stack"),
-        Target::Event { .. } => words.text("findings-link-event"),
+        Target::Event { .. } | Target::Own { .. } => words.text("findings-link-event"),
         Target::Finding(_) => words.text("findings-link-finding"),
         Target::Input { .. } => words.text("findings-link-input"),
     }

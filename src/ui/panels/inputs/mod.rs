@@ -65,19 +65,24 @@ impl Inputs {
         let wants_scroll = picked.filter(|p| self.scrolled_to != Some(*p));
         let area = ScrollArea::vertical().id_salt("inputs").auto_shrink(false);
         area.show_viewport(ui, |ui, viewport| {
-            ui.set_height(rows.height());
             let origin = ui.max_rect().min;
             let width = ui.available_width();
+            let inputs = &incident.snapshot().inputs;
+            let tops = rows.tops(inputs, |warning| {
+                let text = crate::words::warnings::text(frame.words, warning);
+                rows::warning_text(ui, frame, &text, width).size().y
+            });
+            ui.set_height(tops.last().copied().unwrap_or(0.0));
             let rect_of = |at: usize| {
-                let top = rows.tops.get(at).copied().unwrap_or(0.0);
-                let bottom = rows.tops.get(at + 1).copied().unwrap_or(top);
+                let top = tops.get(at).copied().unwrap_or(0.0);
+                let bottom = tops.get(at + 1).copied().unwrap_or(top);
                 Rect::from_min_size(origin + vec2(0.0, top), vec2(width, bottom - top))
             };
             if let Some(at) = wants_scroll.and_then(|p| rows.all.iter().position(|r| r.input == p))
             {
                 ui.scroll_to_rect(rect_of(at), None);
             }
-            for at in rows.between(viewport.min.y, viewport.max.y) {
+            for at in rows::between(&tops, viewport.min.y, viewport.max.y) {
                 let Some(row) = rows.all.get(at) else {
                     continue;
                 };

@@ -8,6 +8,7 @@ use egui::{
     pos2, vec2,
 };
 
+use crate::base::reporter::Warning;
 use crate::base::text::grouped;
 use crate::base::time::Timestamp;
 use crate::model::input::{Counts, Input};
@@ -16,8 +17,13 @@ use crate::ui::icons::{self, Icon};
 use crate::ui::theme::{self, GAP, ROW};
 use crate::words::{Lang, Words, warnings};
 
-/// Height of one warning of an open row.
-const WARNING: f32 = 38.0;
+/// Height of what an open warning has beside its text: where it is, and the air around.
+const WARNING: f32 = 23.0;
+/// Lines of a warning beyond which it ends in a tooltip: nothing that a program writes about an input should be as long.
+const LINES: usize = 40;
+/// Where the text of an open row begins, and what stays free at its right.
+const INDENT: f32 = 40.0;
+const MARGIN: f32 = 10.0;
 
 /// Height of the line with hash and id in an open row.
 const FOOT: f32 = 20.0;
@@ -132,29 +138,50 @@ impl Rows {
         out.all.sort_by_key(|row| (row.fate, row.input));
         let mut top = 0.0;
         out.tops = std::iter::once(0.0)
-            .chain(out.all.iter().map(|row| {
-                let warnings = inputs.get(row.input).map_or(0, |i| i.warnings.len());
+            .chain(out.all.iter().map(|_| {
                 top += ROW;
-                if row.is_open {
-                    top += WARNING * warnings as f32 + FOOT;
-                }
                 top
             }))
             .collect();
         out
     }
 
-    /// How tall all are together.
-    pub(super) fn height(&self) -> f32 {
-        self.tops.last().copied().unwrap_or(0.0)
+    /// Where each row begins once the open ones have room for all of their warnings, of which `measure` says how tall a text is.
+    pub(super) fn tops(&self, inputs: &[Input], measure: impl Fn(&Warning) -> f32) -> Vec<f32> {
+        let mut more = 0.0;
+        let opened = |row: &Row| -> f32 {
+            let warnings = inputs.get(row.input).map_or(&[][..], |i| &i.warnings);
+            let texts = warnings.iter().map(|w| measure(w) + WARNING);
+            texts.sum::<f32>() + FOOT
+        };
+        let mut tops = Vec::with_capacity(self.tops.len());
+        tops.extend(self.tops.first());
+        for (row, bottom) in self.all.iter().zip(self.tops.iter().skip(1)) {
+            if row.is_open {
+                more += opened(row);
+            }
+            tops.push(bottom + more);
+        }
+        tops
     }
+}
 
-    /// The rows between two heights.
-    pub(super) fn between(&self, top: f32, bottom: f32) -> std::ops::Range<usize> {
-        let from = self.tops.partition_point(|t| *t <= top).saturating_sub(1);
-        let to = self.tops.partition_point(|t| *t < bottom);
-        from..to.min(self.all.len()).max(from)
-    }
+/// The rows between two heights.
+pub(super) fn between(tops: &[f32], top: f32, bottom: f32) -> std::ops::Range<usize> {
+    let from = tops.partition_point(|t| *t <= top).saturating_sub(1);
+    let to = tops.partition_point(|t| *t < bottom);
+    from..to.min(tops.len().saturating_sub(1)).max(from)
+}
+
+/// The text of a warning, whole, in the room of a row that is `width` points wide.
+pub(super) fn warning_text(
+    ui: &Ui,
+    frame: &Frame<'_>,
+    text: &str,
+    width: f32,
+) -> std::sync::Arc<egui::Galley> {
+    let look = (body(), frame.tokens.text);
+    galley(ui, text, look, width - INDENT - MARGIN, LINES)
 }
 
 /// Where the columns stand, from the left edge of the table.
@@ -450,11 +477,14 @@ pub(super) fn row_ui(
 /// The warnings of an open row.
 fn opened(ui: &Ui, frame: &Frame<'_>, input: &Input, rect: Rect) {
     let (tokens, words) = (frame.tokens, frame.words);
-    let left = rect.left() + 40.0;
-    let room = rect.right() - left - 10.0;
+    let left = rect.left() + INDENT;
+    let room = rect.right() - left - MARGIN;
     let mut top = rect.top() + ROW;
     for (at, warning) in input.warnings.iter().enumerate() {
-        let area = Rect::from_min_size(pos2(left, top), vec2(room, WARNING));
+        let sentence = warnings::text(words, warning);
+        let text = warning_text(ui, frame, &sentence, rect.width());
+        let height = text.size().y + WARNING;
+        let area = Rect::from_min_size(pos2(left, top), vec2(room, height));
         let (state, colour) = if warning.lossy {
             (words.text("inputs-lossy"), tokens.warning)
         } else {
@@ -470,18 +500,17 @@ fn opened(ui: &Ui, frame: &Frame<'_>, input: &Input, rect: Rect) {
             )
         });
         let code = warnings::code(words, &warning.code);
-        let sentence = warnings::text(words, warning);
         let first = format!("{code} · {state}{place}");
-        let text = galley(ui, &sentence, (body(), tokens.text), room, 1);
         let said = galley(ui, &first, (small(), colour), room, 1);
         let id = ui.scope_id().with(("warning", &input.id, at));
         let response = ui.interact(area, id, Sense::hover());
         let label = format!("{code}: {sentence}");
         response.widget_info(|| WidgetInfo::labeled(Role::Label, true, &label));
         let is_cut = text.elided || said.elided;
+        let below = top + 3.0 + text.size().y;
         ui.painter()
             .galley(pos2(left, top + 2.0), text, tokens.text);
-        ui.painter().galley(pos2(left, top + 19.0), said, colour);
+        ui.painter().galley(pos2(left, below), said, colour);
         let is_translated = sentence != warning.text;
         if is_cut || is_translated {
             response.on_hover_ui(|ui| {
@@ -496,7 +525,7 @@ fn opened(ui: &Ui, frame: &Frame<'_>, input: &Input, rect: Rect) {
                 }
             });
         }
-        top += WARNING;
+        top += height;
     }
     let start = if input.warnings.is_empty() {
         format!("{} · ", words.text("inputs-no-warnings"))

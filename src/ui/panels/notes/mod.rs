@@ -83,6 +83,17 @@ impl Notes {
         ));
     }
 
+    /// Opens what a person wrote for editing; what is half-typed of it stays.
+    pub fn edit(&mut self, event: &OwnEvent) {
+        let picked = Some(Picked::Own(event.clone()));
+        let is_begun = self.picked == picked && self.draft.as_ref().is_some_and(Draft::is_dirty);
+        if !is_begun {
+            self.draft = Some(Draft::of_own(event.clone()));
+        }
+        self.picked = picked;
+        self.must_show = true;
+    }
+
     /// Draws it.
     pub fn ui(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
         let Some(incident) = frame.incident else {

@@ -94,11 +94,23 @@ fn right(ui: &mut Ui, frame: &Frame<'_>, status: Status) {
         )
         .on_hover_text(frame.words.text("status-longest-frame"));
     }
+    let clock = |t| frame.zone.civil(t).clock(3);
+    let word = |key| {
+        let text = RichText::new(frame.words.text(key)).small();
+        text.color(frame.tokens.accent)
+    };
+    // From right to left: the words come after what stands behind them.
     if let Some(measure) = frame.view.measure {
-        let text = format!("± {}", frame.words.units().secs(measure.secs()));
+        let (key, text) = if measure.nanos() > 0 {
+            ("status-measured", frame.words.units().secs(measure.secs()))
+        } else {
+            ("status-measuring", clock(measure.start))
+        };
         ui.label(small(text).color(frame.tokens.accent));
+        ui.label(word(key));
+        ui.add_space(crate::ui::theme::GAP);
     }
     if let Some(cursor) = frame.view.cursor {
-        ui.label(small(frame.zone.civil(cursor).clock(3)).color(frame.tokens.text));
+        ui.label(small(clock(cursor)).color(frame.tokens.text));
     }
 }

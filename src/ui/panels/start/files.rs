@@ -62,6 +62,8 @@ pub(super) struct Sheet {
     pub(super) must_focus: bool,
     /// The mark in the path field goes to the end of the text.
     pub(super) must_end: bool,
+    /// What a person would type anew is marked: the path, or the name that is offered.
+    pub(super) must_mark: bool,
     /// Keys that wait for the list of the folder.
     must_complete: bool,
     must_accept: bool,
@@ -112,7 +114,8 @@ impl Files {
             asked: None,
             is_writing: false,
             must_focus: true,
-            must_end: true,
+            must_end: false,
+            must_mark: true,
             must_complete: false,
             must_accept: false,
             attempt,
@@ -211,6 +214,19 @@ impl Sheet {
     /// What the text names.
     pub(super) fn path(&self) -> PathBuf {
         folder::resolve(&self.base, &self.typed, self.home.as_deref())
+    }
+
+    /// Which letters a person would type anew: of a path to open all, of an offered name what stands before its ending.
+    pub(super) fn marked(&self) -> std::ops::Range<usize> {
+        let letters = |text: &str| text.chars().count();
+        match (self.purpose, self.typed.rsplit_once('/')) {
+            (Purpose::Save, Some((folder, name))) => {
+                let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+                let from = letters(folder) + 1;
+                from..from + letters(stem)
+            }
+            _ => 0..letters(&self.typed),
+        }
     }
 
     /// Goes into a folder.

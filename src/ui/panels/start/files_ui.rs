@@ -114,12 +114,21 @@ fn path_field(ui: &mut Ui, sheet: &mut Sheet, frame: &Frame<'_>) {
         ui.memory_mut(|m| m.request_focus(id));
         ui.request_repaint();
     }
-    if std::mem::take(&mut sheet.must_end) {
+    let marked = if std::mem::take(&mut sheet.must_end) {
+        let end = sheet.typed.chars().count();
+        Some(end..end)
+    } else if sheet.must_mark {
+        sheet.must_mark = sheet.must_focus;
+        Some(sheet.marked())
+    } else {
+        None
+    };
+    if let Some(marked) = marked {
         let mut state = egui::text_edit::TextEditState::load(ui, id).unwrap_or_default();
-        let end = egui::text::CCursor::new(sheet.typed.chars().count());
+        let [from, to] = [marked.start, marked.end].map(egui::text::CCursor::new);
         state
             .cursor
-            .set_char_range(Some(egui::text::CCursorRange::one(end)));
+            .set_char_range(Some(egui::text::CCursorRange::two(from, to)));
         state.store(ui, id);
     }
     let label = frame.words.text("files-path");

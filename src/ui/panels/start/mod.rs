@@ -79,7 +79,7 @@ impl Start {
     }
 
     fn page(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
-        head(ui, frame);
+        let corner = head(ui, frame);
         ui.add_space(3.0 * theme::PAD);
         let gap = 4.0 * theme::PAD;
         let left = (ui.available_width() - gap) * 0.44;
@@ -99,6 +99,11 @@ impl Start {
                 self.recent(ui, frame);
             });
         });
+        // Last, so that Tab comes to what the page is for first.
+        let builder = egui::UiBuilder::new()
+            .max_rect(corner)
+            .layout(Layout::left_to_right(Align::Min));
+        look(&mut ui.new_child(builder), frame);
     }
 
     fn samples(&mut self, ui: &mut Ui, frame: &mut Frame<'_>) {
@@ -192,36 +197,50 @@ fn recent_entry(
     }
 }
 
-/// The name of the program, one line of what it is for, and the look at the right.
-fn head(ui: &mut Ui, frame: &mut Frame<'_>) {
-    ui.horizontal(|ui| {
-        ui.vertical(|ui| {
-            ui.label(
-                RichText::new("Tailscope")
-                    .size(theme::TITLE * 1.7)
-                    .color(frame.tokens.text),
-            );
-            let text = frame.words.text("start-what");
-            ui.label(RichText::new(text).color(frame.tokens.text_dim));
-        });
-        ui.with_layout(Layout::right_to_left(Align::Min), |ui| look(ui, frame));
+/// The name of the program and one line of what it is for; gives the room for the look at the right.
+fn head(ui: &mut Ui, frame: &Frame<'_>) -> egui::Rect {
+    let width = look_width(ui, frame);
+    let page = ui.max_rect();
+    let shown = ui.vertical(|ui| {
+        ui.set_max_width((ui.available_width() - width - theme::PAD).max(120.0));
+        ui.label(
+            RichText::new("Tailscope")
+                .size(theme::TITLE * 1.7)
+                .color(frame.tokens.text),
+        );
+        let text = frame.words.text("start-what");
+        ui.label(RichText::new(text).color(frame.tokens.text_dim));
     });
+    let left = (page.right() - width).max(page.left());
+    egui::Rect::from_x_y_ranges(left..=page.right(), shown.response.rect.y_range())
+}
+
+const fn name_of(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => "English",
+        Lang::Ko => "한국어",
+    }
+}
+
+/// How wide [`look`] is.
+fn look_width(ui: &Ui, frame: &Frame<'_>) -> f32 {
+    let font = egui::TextStyle::Button.resolve(ui.style());
+    let themes = Theme::ALL.map(|t| frame.words.text(&format!("look-{}", t.word())).to_owned());
+    let langs = Lang::ALL.map(|l| name_of(l).to_owned());
+    let names = themes.into_iter().chain(langs);
+    let spacing = ui.spacing();
+    let wide = |name: String| {
+        let galley = ui
+            .painter()
+            .layout_no_wrap(name, font.clone(), frame.tokens.text);
+        galley.size().x.ceil() + 2.0 * spacing.button_padding.x + spacing.item_spacing.x
+    };
+    names.map(wide).sum::<f32>() + theme::PAD + spacing.item_spacing.x
 }
 
 /// Language and theme: here, since whoever cannot read the page needs them first.
 fn look(ui: &mut Ui, frame: &mut Frame<'_>) {
-    for lang in Lang::ALL.into_iter().rev() {
-        let name = match lang {
-            Lang::En => "English",
-            Lang::Ko => "한국어",
-        };
-        let is_on = frame.settings.lang == lang;
-        if ui.selectable_label(is_on, name).clicked() && !is_on {
-            frame.ask(Request::Set(Setting::Lang(lang)));
-        }
-    }
-    ui.add_space(theme::PAD);
-    for theme in Theme::ALL.into_iter().rev() {
+    for theme in Theme::ALL {
         let label = frame
             .words
             .text(&format!("look-{}", theme.word()))
@@ -229,6 +248,13 @@ fn look(ui: &mut Ui, frame: &mut Frame<'_>) {
         let is_on = frame.settings.theme == theme;
         if ui.selectable_label(is_on, label).clicked() && !is_on {
             frame.ask(Request::Set(Setting::Theme(theme)));
+        }
+    }
+    ui.add_space(theme::PAD);
+    for lang in Lang::ALL {
+        let is_on = frame.settings.lang == lang;
+        if ui.selectable_label(is_on, name_of(lang)).clicked() && !is_on {
+            frame.ask(Request::Set(Setting::Lang(lang)));
         }
     }
 }

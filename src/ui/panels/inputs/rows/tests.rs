@@ -51,13 +51,27 @@ fn problems_come_first_and_the_filter_looks_into_warnings() {
 }
 
 #[test]
-fn an_open_row_has_room_for_all_its_warnings() {
-    let inputs = [input("c", &[("cut", true), ("note", false)])];
+fn an_open_row_has_room_for_all_lines_of_all_its_warnings() {
+    let inputs = [
+        input("c", &[("cut", true), ("note", false)]),
+        input("d", &[]),
+    ];
     let asked = Asked {
         open: BTreeSet::from([0]),
         ..Asked::default()
     };
     let rows = Rows::of(&inputs, &asked);
-    assert!((rows.height() - (ROW + 2.0 * WARNING + FOOT)).abs() < 0.01);
-    assert_eq!(rows.between(0.0, 1.0), 0..1);
+    // The first text takes one line, the second three.
+    let tops = rows.tops(&inputs, |warning| {
+        if warning.text.ends_with("cut") {
+            15.0
+        } else {
+            45.0
+        }
+    });
+    let open = ROW + 15.0 + 45.0 + 2.0 * WARNING + FOOT;
+    assert_eq!(tops, [0.0, open, open + ROW]);
+    assert_eq!(between(&tops, 0.0, 1.0), 0..1);
+    assert_eq!(between(&tops, open + 1.0, open + 2.0), 1..2);
+    assert_eq!(between(&[0.0], 0.0, 9.0), 0..0);
 }
