@@ -87,6 +87,15 @@ fn median(mut ms: Vec<f64>) -> f64 {
     ms[ms.len() / 2]
 }
 
+/// The longest frame in a log, without the first two, which make fonts and textures before anything is seen.
+fn longest_ms(lines: &[String]) -> f64 {
+    lines
+        .iter()
+        .skip(2)
+        .filter_map(|l| l.split(' ').nth(3)?.parse().ok())
+        .fold(0.0, f64::max)
+}
+
 fn resident_mib(pid: u32) -> f64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let kib = status
@@ -151,6 +160,8 @@ fn main() {
         });
         std::thread::sleep(IDLE);
         let idle = lines(&log).len() - seen;
+        let longest = longest_ms(&lines(&log));
+        println!("{input}: longest frame {longest:.0} ms (never over 50)");
         println!(
             "{input}: rows {lanes:.0} ms, report {report:.0} ms; P10 {idle} frames in {} s idle; {:.0} MiB resident",
             IDLE.as_secs(),

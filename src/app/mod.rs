@@ -256,13 +256,15 @@ impl App {
         self.words
     }
 
-    /// A line for each frame, where somebody asked for it. A disk that is full must not end the window.
+    /// A line for each frame, where somebody asked for it: its number, whether an incident is open, whether its report is
+    /// there, and the milliseconds that the frame took of this thread. A disk that is full must not end the window.
     fn log_frame(&mut self) {
         use std::io::Write as _;
         let is_open = self.incident.is_some();
         let is_done = is_open && self.load.is_none();
+        let ms = self.frame_clock.elapsed_ms();
         if let Some(file) = &mut self.frame_log {
-            let line = format!("{} {is_open} {is_done}\n", self.frames);
+            let line = format!("{} {is_open} {is_done} {ms:.2}\n", self.frames);
             if file.write_all(line.as_bytes()).is_err() {
                 self.frame_log = None;
             }

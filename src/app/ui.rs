@@ -29,9 +29,9 @@ impl eframe::App for App {
     }
 
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
-        if ui.current_pass_index() == 0 {
+        let is_first_pass = ui.current_pass_index() == 0;
+        if is_first_pass {
             self.frames += 1;
-            self.log_frame();
         }
         let mut requests = Vec::new();
         self.shortcuts(ui, &mut requests);
@@ -81,6 +81,9 @@ impl eframe::App for App {
             self.carry_out(ui, request);
         }
         self.measure_frame();
+        if is_first_pass {
+            self.log_frame();
+        }
     }
 
     fn on_exit(&mut self, _gl: Option<&eframe::glow::Context>) {

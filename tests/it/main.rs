@@ -13,6 +13,8 @@ mod fixtures;
 mod floors;
 mod hostile;
 mod korean;
+#[cfg(feature = "live")]
+mod live;
 mod prom_cases;
 mod support;
 #[cfg(feature = "gui")]

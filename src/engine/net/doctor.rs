@@ -39,6 +39,9 @@ async fn one(
     mut checkup: Box<dyn Checkup>,
     options: NetOptions,
 ) -> Vec<(Check, Verdict)> {
+    if settings.url.is_none() && checkup.next() == Step::Done {
+        return checkup.checks();
+    }
     let is_unchecked = settings.http.tls.insecure_skip_verify;
     let made = if options.is_offline {
         Err(offline(&settings))

@@ -41,22 +41,29 @@ impl MeshCache {
             pixels_per_point: canvas.painter.ctx().pixels_per_point(),
             extra,
         };
-        let make = || {
-            let mut mesh = Mesh::default();
+        let make = |mut mesh: Mesh| {
+            mesh.indices.clear();
+            mesh.vertices.clear();
             build(&mut mesh);
             Arc::new(mesh)
         };
         // Only the window draws, so nobody else holds it; if somebody does, the mesh is made and not kept.
         let mesh = match self.0.try_lock() {
-            Ok(mut kept) => match kept.as_ref() {
-                Some((known, mesh)) if *known == key => Arc::clone(mesh),
-                _ => {
-                    let mesh = make();
+            Ok(mut kept) => match kept.take() {
+                Some((known, mesh)) if known == key => {
+                    *kept = Some((key, Arc::clone(&mesh)));
+                    mesh
+                }
+                old => {
+                    // The last frame is through with the old mesh, so its memory takes the new one: a lane of a hundred series
+                    // has 30 MB of vertices, and to ask the system for them anew each frame costs more than to fill them.
+                    let old = old.and_then(|(_, mesh)| Arc::try_unwrap(mesh).ok());
+                    let mesh = make(old.unwrap_or_default());
                     *kept = Some((key, Arc::clone(&mesh)));
                     mesh
                 }
             },
-            Err(_) => make(),
+            Err(_) => make(Mesh::default()),
         };
         if !mesh.is_empty() {
             canvas.painter.add(egui::Shape::Mesh(mesh));
