@@ -1,6 +1,6 @@
 //! What `record`, `doctor` and `analyze --sources` share: the sources, and the pull.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -15,12 +15,12 @@ use crate::cli::error::CliError;
 use crate::cli::out::Out;
 use crate::engine::cancel::Cancel;
 use crate::engine::net::{
-    self, Interrupts, Job, Keeper, NetOptions, Pulled, SourceProgress, Watch,
+    self, Interrupts, Job, Keeper, Look, NetOptions, Pulled, SourceProgress, Watch,
 };
 use crate::model::exchange::Exchange;
 use crate::session::bundle::{Bundle, Ending, RecordedSource, Recording};
 use crate::sources::config::{self, Beside, Loaded};
-use crate::sources::{Checkup, Kind, SettingsError, SourceSettings, by_id};
+use crate::sources::{Kind, SettingsError, SourceSettings, by_id};
 
 /// Which sources.
 #[derive(Debug, Args)]
@@ -156,9 +156,7 @@ pub(super) fn jobs(loaded: &Loaded, window: TimeRange) -> Result<Vec<Job>, CliEr
 }
 
 /// Plans the look at every source.
-pub(super) fn checkups(
-    loaded: &Loaded,
-) -> Result<Vec<(SourceSettings, Box<dyn Checkup>)>, CliError> {
+pub(super) fn checkups(loaded: &Loaded) -> Result<Vec<Look>, CliError> {
     loaded
         .sources
         .values()
@@ -338,7 +336,8 @@ struct Line {
 impl Line {
     fn clear(&mut self) {
         if self.is_shown && self.width > 0 {
-            eprint!("\r{:width$}\r", "", width = self.width);
+            let text = format!("\r{:width$}\r", "", width = self.width);
+            drop(std::io::stderr().write_all(text.as_bytes()));
             self.width = 0;
         }
     }
@@ -357,7 +356,9 @@ impl Watch for Line {
             .join("   ");
         let text: String = text.chars().take(110).collect();
         let width = text.chars().count();
-        eprint!("\r{text:old$}", old = self.width);
+        let text = format!("\r{text:old$}", old = self.width);
+        // A terminal that has gone away is no failure of the pull.
+        drop(std::io::stderr().write_all(text.as_bytes()));
         self.width = width;
     }
 }

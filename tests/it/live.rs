@@ -1,6 +1,11 @@
 //! Against a real Prometheus on loopback, started here and stopped by its own id. Skips with a word where the program is
 //! missing; `scripts/test` installs it.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "files, threads and processes of a test, which end with it"
+)]
+
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

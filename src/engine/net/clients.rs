@@ -116,7 +116,7 @@ impl Client {
                     value.set_sensitive(true);
                     value
                 })
-                .map_err(|_| "the secret has characters that no header may hold".to_owned())
+                .map_err(|error| format!("the secret cannot stand in a header: {error}"))
         };
         match &self.settings.http.credentials {
             Some(Credentials::Basic { username, password }) => {
@@ -138,7 +138,7 @@ impl Client {
         for (name, place) in &self.settings.http.headers {
             let word = secrets::get(place).await.map_err(fail)?;
             let header = HeaderName::from_bytes(name.as_bytes())
-                .map_err(|_| fail(format!("`{name}` is no name of a header")))?;
+                .map_err(|error| fail(format!("`{name}` is no name of a header: {error}")))?;
             headers.append(header, secret(word.expose().to_owned()).map_err(fail)?);
         }
         *held = Some(headers.clone());

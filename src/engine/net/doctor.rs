@@ -9,7 +9,7 @@ use crate::engine::net::clients::Client;
 use crate::engine::net::drive::offline;
 use crate::engine::net::gate::Gate;
 use crate::engine::net::send::send;
-use crate::engine::net::{Examined, NetOptions};
+use crate::engine::net::{Examined, Look, NetOptions};
 use crate::sources::{
     Check, Checkup, Failure, FailureKind, Outcome, Reply, SourceSettings, Step, Verdict,
 };
@@ -18,7 +18,7 @@ use crate::sources::{
 const CLOCK_IS_OFF_S: f64 = 2.0;
 
 pub(super) async fn examine(
-    jobs: Vec<(SourceSettings, Box<dyn Checkup>)>,
+    jobs: Vec<Look>,
     options: NetOptions,
     cancel: &Cancel,
 ) -> Vec<Examined> {

@@ -144,7 +144,6 @@ const fn advice(kind: FailureKind) -> &'static str {
             "ask for a shorter window, or raise `limits.first_byte_timeout`"
         }
         FailureKind::TotalTimeout => "ask for a shorter window, or raise `limits.total_timeout`",
-        FailureKind::Broken => "pull again: what arrived is kept",
         FailureKind::TooLarge => {
             "ask for a shorter window, or raise `limits.packed_bytes` and `limits.unpacked_bytes`"
         }
@@ -152,6 +151,6 @@ const fn advice(kind: FailureKind) -> &'static str {
         FailureKind::Credentials => "see that the file, command or keyring gives the secret",
         FailureKind::Protocol => "check scheme, host and port in `url`",
         FailureKind::Offline => "leave `--offline` out to use the network",
-        FailureKind::Cancelled => "pull again: what arrived is kept",
+        FailureKind::Broken | FailureKind::Cancelled => "pull again: what arrived is kept",
     }
 }

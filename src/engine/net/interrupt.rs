@@ -33,6 +33,10 @@ impl Drop for Interrupts {
     }
 }
 
+#[expect(
+    clippy::exit,
+    reason = "the second interrupt ends the process at once, as the person wants it"
+)]
 fn listen(cancel: &Cancel, is_over: &AtomicBool) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()

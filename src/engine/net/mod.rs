@@ -149,12 +149,15 @@ pub fn pull(
     on_own_thread(drive::drive(jobs, options, keeper, watch, cancel))?
 }
 
+/// One source to look at.
+pub type Look = (SourceSettings, Box<dyn Checkup>);
+
 /// Looks at every source, for `doctor`.
 ///
 /// # Errors
 /// When the network's thread cannot be started.
 pub fn examine(
-    jobs: Vec<(SourceSettings, Box<dyn Checkup>)>,
+    jobs: Vec<Look>,
     options: NetOptions,
     cancel: &Cancel,
 ) -> Result<Vec<Examined>, NetError> {

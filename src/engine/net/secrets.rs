@@ -53,7 +53,12 @@ async fn command(words: &[String]) -> Result<Secret, String> {
         .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
     let done = tokio::time::timeout(PATIENCE, child.wait_with_output())
         .await
-        .map_err(|_| format!("`{program}` did not end within {} s", PATIENCE.as_secs()))?
+        .map_err(|late| {
+            format!(
+                "`{program}` did not end within {} s: {late}",
+                PATIENCE.as_secs()
+            )
+        })?
         .map_err(|error| format!("`{program}` cannot be run: {error}"))?;
     if !done.status.success() {
         let words = String::from_utf8_lossy(&done.stderr);

@@ -139,6 +139,16 @@ fn back_off(try_number: u32, request: &Request) -> Duration {
     wait + wait.mul_f64(f64::from(spread) / 1024.0)
 }
 
+/// One request of a try: a redirect makes another.
+#[derive(Clone, Copy)]
+struct Leg<'a> {
+    url: &'a Url,
+    method: Method,
+    has_body: bool,
+    /// Whether it goes to the origin of the base address, which alone may see credentials.
+    is_home: bool,
+}
+
 /// One try.
 struct Once<'a> {
     client: &'a Client,
@@ -167,8 +177,13 @@ impl Once<'_> {
         let mut method = self.request.method;
         let mut has_body = !matches!(self.request.body, Body::Empty);
         for _ in 0..=MOST_REDIRECTS {
-            let is_home = url.origin() == client.base.origin();
-            let answer = self.one(&url, method, has_body, is_home, sent).await?;
+            let leg = Leg {
+                url: &url,
+                method,
+                has_body,
+                is_home: url.origin() == client.base.origin(),
+            };
+            let answer = self.one(leg, sent).await?;
             let is_redirect = matches!(answer.status, 301 | 302 | 303 | 307 | 308);
             let Some(to) = answer.header("location").filter(|_| is_redirect) else {
                 return Ok(answer);
@@ -225,15 +240,14 @@ impl Once<'_> {
         })
     }
 
-    async fn one(
-        &self,
-        url: &Url,
-        method: Method,
-        has_body: bool,
-        is_home: bool,
-        sent: &mut Sent,
-    ) -> Result<Answer, Failure> {
+    async fn one(&self, leg: Leg<'_>, sent: &mut Sent) -> Result<Answer, Failure> {
         let client = self.client;
+        let Leg {
+            url,
+            method,
+            has_body,
+            is_home,
+        } = leg;
         let mut headers = HeaderMap::new();
         headers.insert(
             reqwest::header::ACCEPT_ENCODING,
@@ -303,10 +317,13 @@ impl Once<'_> {
         let patience = client.settings.limits.first_byte_timeout;
         let response = tokio::time::timeout(patience, request)
             .await
-            .map_err(|_| {
+            .map_err(|late| {
                 client.place.failure(
                     FailureKind::FirstByteTimeout,
-                    &format!("no answer began within {} s", patience.as_secs_f64()),
+                    &format!(
+                        "no answer began within {} s: {late}",
+                        patience.as_secs_f64()
+                    ),
                 )
             })?
             .map_err(|error| client.place.of(&error))?;

@@ -1,4 +1,4 @@
-//! SigV4 with the credentials of the AWS chain.
+//! `SigV4` with the credentials of the AWS chain.
 
 use std::time::SystemTime;
 
