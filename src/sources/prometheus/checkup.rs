@@ -56,15 +56,11 @@ impl PrometheusCheckup {
     }
 
     fn take_build(&mut self, answer: &Answer) {
+        self.flavor = self.checked.flavor(answer);
         let body = match answer {
             Answer::Good { body, .. } => Some(body),
             _ => None,
         };
-        self.flavor = self
-            .checked
-            .own
-            .flavor
-            .unwrap_or_else(|| Flavor::of(self.checked.signing.is_some(), body));
         let version = body
             .and_then(|b| b.pointer("/data/version"))
             .and_then(Value::as_str);

@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::base::time::{TimeRange, parse_duration_nanos};
+use crate::sources::prometheus::answer::Answer;
 use crate::sources::prometheus::flavor::Flavor;
 use crate::sources::{Checkup, Kind, Pull, Request, SettingsError, Signing, SourceSettings};
 
@@ -93,6 +94,16 @@ impl Checked {
             step_ms,
             signing,
         })
+    }
+
+    /// What the settings say, else what the answer to `buildinfo` does.
+    fn flavor(&self, answer: &Answer) -> Flavor {
+        let body = match answer {
+            Answer::Good { body, .. } => Some(body),
+            _ => None,
+        };
+        let found = || Flavor::of(self.signing.is_some(), body);
+        self.own.flavor.unwrap_or_else(found)
     }
 
     /// With what every request to this source carries.

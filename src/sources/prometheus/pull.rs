@@ -375,15 +375,7 @@ impl PrometheusPull {
     }
 
     fn take_build(&mut self, answer: &Answer) {
-        let body = match answer {
-            Answer::Good { body, .. } => Some(body),
-            _ => None,
-        };
-        self.flavor = self
-            .checked
-            .own
-            .flavor
-            .unwrap_or_else(|| Flavor::of(self.checked.signing.is_some(), body));
+        self.flavor = self.checked.flavor(answer);
         if let Answer::Refused { status, text } = answer
             && matches!(status, 0 | 401 | 403)
         {
