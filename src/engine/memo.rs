@@ -69,7 +69,7 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Memo<K, T> {
         key: &K,
         make: impl FnOnce(&Cancel) -> Result<T, String> + Send + 'static,
     ) -> Answer<'_, T> {
-        self.take();
+        self.take(pool);
         let is_there = self.last.as_ref().is_some_and(|(k, _)| k == key)
             || self.failed.as_ref().is_some_and(|(k, _)| k == key);
         let is_asked = self.wanted.as_ref().is_some_and(|(k, _)| k == key);
@@ -96,8 +96,9 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Memo<K, T> {
         self.last.as_ref().map(|(k, value)| (k, value))
     }
 
-    /// Takes what has come. Never waits: a worker holds the lock only to put its result down.
-    fn take(&mut self) {
+    /// Takes what has come. Never waits: a worker holds the lock only to put its result down; and what was there before may be
+    /// large, or the last to hold an incident, so a worker lets go of it.
+    fn take(&mut self, pool: &Pool) {
         let Ok(mut done) = self.done.try_lock() else {
             return;
         };
@@ -111,7 +112,9 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Memo<K, T> {
         match result {
             Ok(value) => {
                 self.failed = None;
-                self.last = Some((key, value));
+                if let Some(old) = self.last.replace((key, value)) {
+                    pool.discard(old);
+                }
             }
             Err(why) => self.failed = Some((key, why)),
         }

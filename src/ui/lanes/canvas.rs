@@ -4,6 +4,7 @@ use egui::{Painter, Pos2, Rect};
 
 use crate::base::time::{TimeRange, Timestamp};
 use crate::ui::frame::Highlight;
+pub use crate::ui::lanes::mesh::MeshSlot;
 use crate::ui::theme::Tokens;
 use crate::ui::words::Words;
 
@@ -32,6 +33,8 @@ pub struct Canvas<'a> {
     pub tokens: &'a Tokens,
     /// Words.
     pub words: &'a Words,
+    /// The mesh that was drawn here last.
+    pub mesh: &'a MeshSlot,
     /// What the picked finding points at.
     pub highlight: &'a Highlight,
     /// The pointer, when it is over this lane.

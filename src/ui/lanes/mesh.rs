@@ -2,7 +2,9 @@
 //!
 //! A mesh that egui gets has no feathering of its own, so lines and marks bring theirs: a rim of one pixel that fades out.
 
-use std::sync::{Arc, Mutex};
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use egui::epaint::Vertex;
 use egui::{Color32, Mesh, Pos2, Rect, Vec2, pos2, vec2};
@@ -17,6 +19,7 @@ pub(super) const LINE: f32 = 1.5;
 /// What a built mesh depends on.
 #[derive(Debug, Clone, PartialEq)]
 struct Key {
+    lane: u64,
     rect: Rect,
     shown: TimeRange,
     scale: Option<Scale>,
@@ -26,14 +29,29 @@ struct Key {
     extra: u64,
 }
 
-/// The mesh of a lane as it was drawn last: an unchanged lane costs a clone of an `Arc`.
+/// The mesh of a place on the timeline as it was drawn last: an unchanged lane costs a clone of an `Arc`.
+///
+/// It belongs to the place and not to the lane that is drawn there, since a zoom brings new lanes all the time: a lane of a
+/// hundred series has 30 MB of vertices, and to ask the system for them anew costs more than to fill them.
 #[derive(Debug, Default)]
-pub(super) struct MeshCache(Mutex<Option<(Key, Arc<Mesh>)>>);
+pub struct MeshSlot(RefCell<Option<(Key, Arc<Mesh>)>>);
+
+/// Tells the meshes of one prepared lane from those of every other.
+#[derive(Debug)]
+pub(super) struct MeshCache(u64);
+
+impl Default for MeshCache {
+    fn default() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        Self(LAST.fetch_add(1, Ordering::Relaxed))
+    }
+}
 
 impl MeshCache {
     /// Paints the mesh, built anew when anything changed that it depends on.
     pub(super) fn paint(&self, canvas: &Canvas<'_>, extra: u64, build: impl FnOnce(&mut Mesh)) {
         let key = Key {
+            lane: self.0,
             rect: canvas.rect,
             shown: canvas.shown,
             scale: canvas.scale,
@@ -41,32 +59,25 @@ impl MeshCache {
             pixels_per_point: canvas.painter.ctx().pixels_per_point(),
             extra,
         };
-        let make = |mut mesh: Mesh| {
-            mesh.indices.clear();
-            mesh.vertices.clear();
-            build(&mut mesh);
-            Arc::new(mesh)
-        };
-        // Only the window draws, so nobody else holds it; if somebody does, the mesh is made and not kept.
-        let mesh = match self.0.try_lock() {
-            Ok(mut kept) => match kept.take() {
-                Some((known, mesh)) if known == key => {
-                    *kept = Some((key, Arc::clone(&mesh)));
-                    mesh
-                }
-                old => {
-                    // The last frame is through with the old mesh, so its memory takes the new one: a lane of a hundred series
-                    // has 30 MB of vertices, and to ask the system for them anew each frame costs more than to fill them.
-                    let old = old.and_then(|(_, mesh)| Arc::try_unwrap(mesh).ok());
-                    let mesh = make(old.unwrap_or_default());
-                    *kept = Some((key, Arc::clone(&mesh)));
-                    mesh
-                }
-            },
-            Err(_) => make(Mesh::default()),
+        // A lane that is painted while it is painted would find nothing here, and keep nothing.
+        let kept = canvas.mesh.0.try_borrow_mut().ok().and_then(|mut k| k.take());
+        let mesh = match kept {
+            Some((known, mesh)) if known == key => mesh,
+            old => {
+                // The last frame is through with the old mesh, so its memory takes the new one.
+                let old = old.and_then(|(_, mesh)| Arc::try_unwrap(mesh).ok());
+                let mut mesh = old.unwrap_or_default();
+                mesh.indices.clear();
+                mesh.vertices.clear();
+                build(&mut mesh);
+                Arc::new(mesh)
+            }
         };
         if !mesh.is_empty() {
-            canvas.painter.add(egui::Shape::Mesh(mesh));
+            canvas.painter.add(egui::Shape::Mesh(Arc::clone(&mesh)));
+        }
+        if let Ok(mut slot) = canvas.mesh.0.try_borrow_mut() {
+            *slot = Some((key, mesh));
         }
     }
 }

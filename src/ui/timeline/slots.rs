@@ -9,6 +9,7 @@ use crate::session::notes::Notes;
 use crate::session::settings::Lang;
 use crate::session::view::{LaneRow, LaneSpec};
 use crate::ui::frame::Frame;
+use crate::ui::lanes::canvas::MeshSlot;
 use crate::ui::lanes::{self, Lane, Query};
 use crate::ui::words::Words;
 
@@ -44,6 +45,7 @@ pub(super) struct Said {
 #[derive(Debug, Default)]
 struct Slot {
     memo: Memo<LaneKey, Box<dyn Lane>>,
+    mesh: MeshSlot,
     said: Option<(Part, LaneKey, Lang, Vec<Said>)>,
 }
 
@@ -104,6 +106,12 @@ impl Slots {
     /// The last answer of a lane.
     pub(super) fn last(&self, spec: &LaneSpec) -> Option<&dyn Lane> {
         self.by_spec.get(spec)?.memo.last().map(|lane| &**lane)
+    }
+
+    /// The last answer of a lane, and the mesh that was drawn in its place.
+    pub(super) fn drawn(&self, spec: &LaneSpec) -> Option<(&dyn Lane, &MeshSlot)> {
+        let slot = self.by_spec.get(spec)?;
+        Some((&**slot.memo.last()?, &slot.mesh))
     }
 
     /// The last answer of a lane if it reaches `t` in what is open now.

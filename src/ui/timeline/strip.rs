@@ -6,7 +6,7 @@ use crate::base::time::{TimeRange, Timestamp};
 use crate::engine::memo::Answer;
 use crate::session::target::Target;
 use crate::ui::frame::Frame;
-use crate::ui::lanes::canvas::Canvas;
+use crate::ui::lanes::canvas::{Canvas, MeshSlot};
 use crate::ui::lanes::{self, Lane};
 use crate::ui::request::{LaneEdit, Request};
 use crate::ui::timeline::boxed::Boxed;
@@ -52,7 +52,7 @@ impl Timeline {
         let mut met = Met::default();
         if !lane.row.is_collapsed {
             let state = self.want(ui, frame, stage, lane, rect);
-            if let Some(drawn) = self.slots.last(&lane.row.spec) {
+            if let Some(drawn) = self.slots.drawn(&lane.row.spec) {
                 met = self.draw(ui, frame, stage, lane, &painter, rect, &response, drawn);
             }
             match state {
@@ -125,7 +125,7 @@ impl Timeline {
         painter: &egui::Painter,
         rect: Rect,
         response: &Response,
-        drawn: &dyn Lane,
+        (drawn, mesh): (&dyn Lane, &MeshSlot),
     ) -> Met {
         let spec = &lane.row.spec;
         let is_log = lane
@@ -152,6 +152,7 @@ impl Timeline {
             scale: values.as_ref().map(|v| v.scale),
             tokens: frame.tokens,
             words: frame.words,
+            mesh,
             highlight: frame.highlight,
             pointer: response.hover_pos(),
             cursor: frame.view.cursor,
