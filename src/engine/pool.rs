@@ -70,7 +70,8 @@ impl Pool {
     /// Lets go of something that may be large, beside the window: to free a gigabyte takes longer than a frame. Nobody waits
     /// for it and nothing is drawn after it.
     pub fn discard(&self, value: impl Send + 'static) {
-        let gone: Work = Box::new(move || drop(catch_unwind(AssertUnwindSafe(move || drop(value)))));
+        let gone: Work =
+            Box::new(move || drop(catch_unwind(AssertUnwindSafe(move || drop(value)))));
         // When too much waits, it goes here and now.
         drop(self.queue.try_send(gone));
     }

@@ -60,7 +60,12 @@ impl MeshCache {
             extra,
         };
         // A lane that is painted while it is painted would find nothing here, and keep nothing.
-        let kept = canvas.mesh.0.try_borrow_mut().ok().and_then(|mut k| k.take());
+        let kept = canvas
+            .mesh
+            .0
+            .try_borrow_mut()
+            .ok()
+            .and_then(|mut k| k.take());
         let mesh = match kept {
             Some((known, mesh)) if known == key => mesh,
             old => {

@@ -274,11 +274,10 @@ impl FindingLane {
 
     /// The finding of a bar that is meant at a time: the last one that has begun.
     fn member(&self, bar: &Bar, t: Timestamp) -> Option<&Finding> {
-        let begun = bar.members.iter().rev().filter_map(|at| self.finding(*at));
-        begun
-            .clone()
+        let mut latest_first = bar.members.iter().rev().filter_map(|at| self.finding(*at));
+        latest_first
             .find(|f| f.start <= t)
-            .or_else(|| begun.last())
+            .or_else(|| bar.members.iter().find_map(|at| self.finding(*at)))
     }
 }
 
