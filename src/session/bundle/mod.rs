@@ -3,7 +3,7 @@
 //!
 //! It is a zip that any tool opens. While a recording runs, [`Recorder`] only ever appends whole entries to `NAME.part`;
 //! the directory and the manifest come last, and then the file gets its name. A recording that was killed is therefore a
-//! zip without a directory: [`read`] finds its entries one after the other, and [`Recorder::begin`] goes on with it.
+//! zip without a directory: [`read()`] finds its entries one after the other, and [`Recorder::begin`] goes on with it.
 
 mod append;
 mod read;
