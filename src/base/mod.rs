@@ -13,3 +13,4 @@ pub(crate) mod testing;
 pub mod text;
 pub mod time;
 pub mod units;
+pub mod unordered;

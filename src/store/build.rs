@@ -32,15 +32,15 @@ pub fn build(mut parts: Vec<(Input, Batch)>) -> Snapshot {
             snapshot.extent = Some(snapshot.extent.map_or(extent, |known| known.hull(&extent)));
         }
         snapshot.inputs.push(input);
-        series.append(&mut batch.series);
-        requests.append(&mut batch.requests);
-        snapshot.spans.append(&mut batch.spans);
-        snapshot.summaries.append(&mut batch.summaries);
-        snapshot.edges.append(&mut batch.edges);
-        snapshot.profiles.append(&mut batch.profiles);
-        snapshot.events.append(&mut batch.events);
-        snapshot.targets.append(&mut batch.targets);
-        snapshot.facts.append(&mut batch.facts);
+        take(&mut series, &mut batch.series);
+        take(&mut requests, &mut batch.requests);
+        take(&mut snapshot.spans, &mut batch.spans);
+        take(&mut snapshot.summaries, &mut batch.summaries);
+        take(&mut snapshot.edges, &mut batch.edges);
+        take(&mut snapshot.profiles, &mut batch.profiles);
+        take(&mut snapshot.events, &mut batch.events);
+        take(&mut snapshot.targets, &mut batch.targets);
+        take(&mut snapshot.facts, &mut batch.facts);
         for meta in batch.metadata {
             snapshot
                 .metadata
@@ -61,6 +61,15 @@ pub fn build(mut parts: Vec<(Input, Batch)>) -> Snapshot {
     snapshot.graph = graph(&mut snapshot);
     index(&mut snapshot);
     snapshot
+}
+
+/// Appends rows; the first are taken as they lie, without a copy.
+fn take<T>(into: &mut Vec<T>, from: &mut Vec<T>) {
+    if into.is_empty() {
+        std::mem::swap(into, from);
+    } else {
+        into.append(from);
+    }
 }
 
 fn sort_rows(snapshot: &mut Snapshot) {

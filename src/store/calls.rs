@@ -7,7 +7,8 @@
 
 use std::sync::Arc;
 
-use crate::model::span::{Span, SpanId, SpanKind};
+use crate::model::span::{Span, SpanKind};
+use crate::store::family::Families;
 
 /// A matched call.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -61,12 +62,13 @@ impl Call {
 /// with n log n of the largest trace.
 pub fn match_calls(spans: &[Span]) -> Vec<Call> {
     let mut calls = Vec::new();
-    let mut scratch = Trace::default();
+    let mut families = Families::default();
     let mut from = 0;
     for trace in spans.chunk_by(|a, b| same_text(&a.trace_id, &b.trace_id)) {
         if trace.first().is_some_and(|s| !s.trace_id.is_empty()) {
-            scratch.read(spans, from, trace);
-            scratch.calls(spans, &mut calls);
+            families.read(trace, |_, _| {});
+            families.gather();
+            calls_of(trace, from, &families, &mut calls);
         }
         from += trace.len();
     }
@@ -77,62 +79,28 @@ fn same_text(a: &Arc<str>, b: &Arc<str>) -> bool {
     Arc::ptr_eq(a, b) || a == b
 }
 
-/// Lookups of one trace.
-#[derive(Debug, Default)]
-struct Trace {
-    /// (id, index), sorted: of two spans with one id the earlier in the snapshot comes first.
-    ids: Vec<(SpanId, usize)>,
-    /// (parent's id, index of the child), sorted.
-    children: Vec<(SpanId, usize)>,
-}
-
-impl Trace {
-    fn read(&mut self, spans: &[Span], from: usize, trace: &[Span]) {
-        self.ids.clear();
-        self.children.clear();
-        for (ix, span) in (from..).zip(trace) {
-            self.ids.push((span.span_id, ix));
-            if let Some(parent) = span.parent_id {
-                self.children.push((parent, ix));
-            }
+/// The calls of one trace, whose first span stands at `from` in the snapshot.
+fn calls_of(spans: &[Span], from: usize, families: &Families, out: &mut Vec<Call>) {
+    let first = out.len();
+    let mut children: Vec<(usize, &Span)> = Vec::new();
+    for (caller, record) in spans.iter().enumerate() {
+        children.clear();
+        let below = families.children(caller).iter();
+        children.extend(below.filter_map(|ix| Some((*ix as usize, spans.get(*ix as usize)?))));
+        if children.is_empty() {
+            continue;
         }
-        self.ids.sort_unstable();
-        let order = |ix: usize| spans.get(ix).map(|s| (s.start, s.span_id));
-        self.children.sort_by(|a, b| {
-            a.0.cmp(&b.0)
-                .then_with(|| order(a.1).cmp(&order(b.1)))
-                .then(a.1.cmp(&b.1))
-        });
+        // In a snapshot they stand so.
+        children.sort_by_key(|(_, s)| (s.start, s.span_id));
+        let new = out.len();
+        family_calls(caller, record, &children, out);
+        for call in out.iter_mut().skip(new) {
+            call.caller += from;
+            call.callee += from;
+        }
     }
-
-    fn find(&self, id: SpanId) -> Option<usize> {
-        let at = self.ids.partition_point(|(known, _)| *known < id);
-        self.ids
-            .get(at)
-            .filter(|(known, _)| *known == id)
-            .map(|(_, ix)| *ix)
-    }
-
-    fn calls(&self, spans: &[Span], out: &mut Vec<Call>) {
-        let first = out.len();
-        for family in self.children.chunk_by(|a, b| a.0 == b.0) {
-            let Some((caller, record)) = family
-                .first()
-                .and_then(|(parent, _)| self.find(*parent))
-                .and_then(|ix| Some((ix, spans.get(ix)?)))
-            else {
-                continue;
-            };
-            let children: Vec<(usize, &Span)> = family
-                .iter()
-                .filter(|(_, ix)| *ix != caller)
-                .filter_map(|(_, ix)| Some((*ix, spans.get(*ix)?)))
-                .collect();
-            family_calls(caller, record, &children, out);
-        }
-        if let Some(new) = out.get_mut(first..) {
-            new.sort_by_key(|call| (call.callee, call.caller));
-        }
+    if let Some(new) = out.get_mut(first..) {
+        new.sort_by_key(|call| (call.callee, call.caller));
     }
 }
 
@@ -253,6 +221,7 @@ mod tests {
     use super::*;
     use crate::base::time::Timestamp;
     use crate::formats::xray::testing::spans_of;
+    use crate::model::span::SpanId;
 
     const EDGE: &str = r#"{"id":"aaaaaaaaaaaaaaaa","name":"edge","trace_id":"1-6b0d7cb0-0123456789abcdef01234567","start_time":1796046000.0,"end_time":1796046001.35,"subsegments":[{"id":"bbbbbbbbbbbbbbbb","name":"checkout","namespace":"remote","start_time":1796046000.3,"end_time":1796046001.345}]}"#;
 

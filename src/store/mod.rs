@@ -6,6 +6,7 @@
 
 pub mod build;
 pub mod calls;
+mod family;
 pub mod histogram;
 pub mod memo;
 pub mod pyramid;

@@ -74,12 +74,12 @@ impl Attributes {
 
     /// Adds the next value of `json`: an object as one attribute for each of its leaves, `prefix.key`, anything else as
     /// it is; `null` says nothing and is left out. Each leaf is shown to `see` with its own last key.
-    pub(super) fn flatten<'a>(
+    pub(super) fn flatten(
         &mut self,
-        json: &mut Json<'a>,
+        json: &mut Json<'_>,
         prefix: &mut String,
         depth: usize,
-        see: &mut dyn FnMut(&str, &'a str),
+        see: &mut dyn FnMut(&str, &str),
     ) -> Result<(), Fault> {
         match json.kind()? {
             Kind::Object if depth < FLAT_DEPTH && prefix.len() < LONGEST_PREFIX => {
@@ -93,17 +93,17 @@ impl Attributes {
                         self.flatten(json, prefix, depth + 1, see)?;
                     } else {
                         let raw = json.skip()?;
-                        see(&key, raw);
-                        self.add_raw(prefix, raw);
+                        see(&key, &raw);
+                        self.add_raw(prefix, &raw);
                     }
                     prefix.truncate(length);
                 }
                 Ok(())
             }
-            Kind::Null => json.skip().map(|_| ()),
+            Kind::Null => json.pass(),
             _ => {
                 let raw = json.skip()?;
-                self.add_raw(prefix, raw);
+                self.add_raw(prefix, &raw);
                 Ok(())
             }
         }

@@ -3,16 +3,17 @@
 //! A document is walked once. Spans are put down in the order in which they stand (a parent before its children), with
 //! the holder of each remembered by index, because a segment's name, id and trace may follow its subsegments.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::attributes::{Attributes, Mark};
 use super::draft::{Draft, blank, is_fragment, path, status};
 use super::json::{Fault, Json, Kind};
-use super::timing::epoch_nanos;
+use super::timing::{epoch_nanos, scaled};
 use crate::base::reporter::Reporter;
 use crate::base::time::Timestamp;
+use crate::base::unordered::UnorderedSet;
 use crate::model::span::{Span, SpanId, SpanKind};
 
 /// Subsegments nested deeper than this are lost and said so. Real ones stay under 20; the limit guards the stack.
@@ -21,9 +22,9 @@ pub(super) const MAX_DEPTH: usize = 256;
 /// The name of what has none, and of a service that is not in the input.
 const UNKNOWN: &str = "unknown";
 
-/// Keeps one copy of each text. Only looked up, never walked, so its order reaches nobody.
+/// Keeps one copy of each text.
 #[derive(Debug, Default)]
-pub(super) struct Names(HashSet<Arc<str>>);
+pub(super) struct Names(UnorderedSet<Arc<str>>);
 
 impl Names {
     pub(super) fn get(&mut self, text: &str) -> Arc<str> {
@@ -96,13 +97,14 @@ impl<'o> Documents<'o> {
         let mark = self.attributes.mark();
         self.holders.clear();
         self.bad_fields.clear();
-        let outcome = match self.entity(json, None, 0) {
-            Ok(draft) => self.settle(first, &draft),
-            Err(fault) => {
-                self.forget(first, mark);
-                return Err(fault);
-            }
-        };
+        let counted = (self.lost_in_depth, self.odd_units, self.attributes.too_deep);
+        let mut root = Draft::default();
+        if let Err(fault) = self.entity(json, None, 0, &mut root) {
+            self.forget(first, mark);
+            (self.lost_in_depth, self.odd_units, self.attributes.too_deep) = counted;
+            return Err(fault);
+        }
+        let outcome = self.settle(first, &root);
         if let Outcome::NotASegment(_) = outcome {
             self.forget(first, mark);
         } else {
@@ -151,29 +153,29 @@ impl<'o> Documents<'o> {
         }
     }
 
-    /// One segment or subsegment with all that it holds.
+    /// One segment or subsegment with all that it holds; `draft` is blank and wide, so it is filled where it stands.
     fn entity<'a>(
         &mut self,
         json: &mut Json<'a>,
         holder: Option<usize>,
         depth: usize,
-    ) -> Result<Draft<'a>, Fault> {
+        draft: &mut Draft<'a>,
+    ) -> Result<(), Fault> {
         let slot = self.spans.len();
         self.spans.push(blank(&self.empty));
         self.holders.push(holder);
         let mark = self.attributes.mark();
-        let mut draft = Draft::default();
         json.open_object()?;
         let mut first = true;
         while let Some(key) = json.key(&mut first)? {
             if key == "subsegments" && json.kind()? == Kind::Array {
                 self.subsegments(json, slot, depth)?;
             } else {
-                self.field(&key, json, slot, &mut draft)?;
+                self.field(&key, json, slot, draft)?;
             }
         }
-        self.put(slot, &draft, mark);
-        Ok(draft)
+        self.put(slot, draft, mark);
+        Ok(())
     }
 
     fn subsegments(&mut self, json: &mut Json<'_>, slot: usize, depth: usize) -> Result<(), Fault> {
@@ -185,10 +187,10 @@ impl<'o> Documents<'o> {
                     self.bad_fields.push("a subsegment is no object");
                 }
             } else if depth + 1 >= MAX_DEPTH {
-                json.skip()?;
+                json.pass()?;
                 self.lost_in_depth += 1;
             } else {
-                self.entity(json, Some(slot), depth + 1)?;
+                self.entity(json, Some(slot), depth + 1, &mut Draft::default())?;
             }
         }
         Ok(())
@@ -236,10 +238,10 @@ impl<'o> Documents<'o> {
             }
             "startTimeUnixNano" => {
                 draft.is_other_format = true;
-                json.skip()?;
+                json.pass()?;
             }
             _ => {
-                json.skip()?;
+                json.pass()?;
             }
         }
         Ok(())
@@ -255,7 +257,19 @@ impl<'o> Documents<'o> {
     }
 
     fn time(&mut self, json: &mut Json<'_>, bad: &'static str) -> Result<Option<i64>, Fault> {
-        let is_null = json.kind()? == Kind::Null;
+        let is_null = match json.kind()? {
+            Kind::Number => {
+                let from = json.at();
+                if let Some((digits, places)) = json.decimal() {
+                    if let Some(nanos) = scaled(digits, places) {
+                        return Ok(Some(nanos));
+                    }
+                    json.go_to(from);
+                }
+                false
+            }
+            kind => kind == Kind::Null,
+        };
         let time = json.digits()?.and_then(|digits| epoch_nanos(&digits));
         if time.is_none() && !is_null {
             self.bad_fields.push(bad);

@@ -68,12 +68,18 @@ pub(super) fn status(draft: &Draft<'_>, is_finished: bool) -> SpanStatus {
 
 /// The path of a URL: without scheme, host, query and fragment.
 pub(super) fn path(url: &str) -> &str {
-    let after_host = url.split_once("://").map_or(url, |(_, rest)| {
-        rest.find(['/', '?', '#'])
+    let scheme = memchr::memchr(b':', url.as_bytes())
+        .and_then(|at| url.get(at..))
+        .and_then(|rest| rest.strip_prefix("://"));
+    let after_host = scheme.map_or(url, |rest| {
+        memchr::memchr3(b'/', b'?', b'#', rest.as_bytes())
             .and_then(|at| rest.get(at..))
             .unwrap_or("/")
     });
-    let path = after_host.split(['?', '#']).next().unwrap_or(after_host);
+    let end = memchr::memchr2(b'?', b'#', after_host.as_bytes());
+    let path = after_host
+        .get(..end.unwrap_or(after_host.len()))
+        .unwrap_or(after_host);
     if path.is_empty() { "/" } else { path }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn services(
         if json.kind()? == Kind::Object {
             nodes.push(node(json, names)?);
         } else {
-            json.skip()?;
+            json.pass()?;
         }
     }
     let by_reference: BTreeMap<i64, (&Arc<str>, &Histogram)> = nodes
@@ -106,12 +106,12 @@ fn node(json: &mut Json<'_>, names: &mut Names) -> Result<Node, Fault> {
                     if json.kind()? == Kind::Object {
                         node.edges.push(edge(json)?);
                     } else {
-                        json.skip()?;
+                        json.pass()?;
                     }
                 }
             }
             _ => {
-                json.skip()?;
+                json.pass()?;
             }
         }
     }
@@ -140,13 +140,13 @@ fn edge(json: &mut Json<'_>) -> Result<Edge, Fault> {
                         "FaultStatistics" => edge.faults = total(json)?,
                         "ErrorStatistics" => edge.errors = total(json)?,
                         _ => {
-                            json.skip()?;
+                            json.pass()?;
                         }
                     }
                 }
             }
             _ => {
-                json.skip()?;
+                json.pass()?;
             }
         }
     }
@@ -160,7 +160,7 @@ fn count(json: &mut Json<'_>) -> Result<u64, Fault> {
 /// `TotalCount` of a statistics object.
 fn total(json: &mut Json<'_>) -> Result<u64, Fault> {
     if json.kind()? != Kind::Object {
-        return json.skip().map(|_| 0);
+        return json.pass().map(|()| 0);
     }
     let mut total = 0;
     json.open_object()?;
@@ -169,7 +169,7 @@ fn total(json: &mut Json<'_>) -> Result<u64, Fault> {
         if key == "TotalCount" {
             total = count(json)?;
         } else {
-            json.skip()?;
+            json.pass()?;
         }
     }
     Ok(total)
@@ -179,14 +179,14 @@ fn total(json: &mut Json<'_>) -> Result<u64, Fault> {
 fn histogram(json: &mut Json<'_>) -> Result<Histogram, Fault> {
     let mut entries: Histogram = Vec::new();
     if json.kind()? != Kind::Array {
-        json.skip()?;
+        json.pass()?;
         return Ok(entries);
     }
     json.open_array()?;
     let mut first = true;
     while json.element(&mut first)? {
         if json.kind()? != Kind::Object {
-            json.skip()?;
+            json.pass()?;
             continue;
         }
         let (mut value, mut number) = (None, 0);
@@ -197,7 +197,7 @@ fn histogram(json: &mut Json<'_>) -> Result<Histogram, Fault> {
                 "Value" => value = json.number()?.filter(|v| *v >= 0.0),
                 "Count" => number = count(json)?,
                 _ => {
-                    json.skip()?;
+                    json.pass()?;
                 }
             }
         }

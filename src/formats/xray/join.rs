@@ -7,14 +7,18 @@ use std::sync::Arc;
 use super::document::Documents;
 use crate::base::reporter::Reporter;
 use crate::base::text;
+use crate::base::unordered::UnorderedSet;
 use crate::model::span::{Span, SpanId};
 
 /// Joins and says what was lost.
 pub(super) fn finish(documents: &mut Documents<'_>, log: &mut Reporter) {
-    let by_id = Index::new(documents.spans);
     causes(documents);
-    orphans(documents, &by_id, log);
-    doubles(documents.spans, &by_id, log);
+    // Most inputs have neither, and need no index.
+    if !documents.orphans.is_empty() || has_doubles(documents.spans) {
+        let by_id = Index::new(documents.spans);
+        orphans(documents, &by_id, log);
+        doubles(documents.spans, &by_id, log);
+    }
     let unnamed = documents
         .spans
         .iter()
@@ -31,6 +35,14 @@ pub(super) fn finish(documents: &mut Documents<'_>, log: &mut Reporter) {
         );
     }
     documents.say(log);
+}
+
+/// Whether any id stands twice in a trace.
+fn has_doubles(spans: &[Span]) -> bool {
+    let mut seen = UnorderedSet::with_capacity(spans.len());
+    !spans
+        .iter()
+        .all(|span| seen.insert((trace_key(span), span.span_id)))
 }
 
 /// Spans by trace and id. Traces are told apart by the address of their interned name, which only groups and never

@@ -1,7 +1,7 @@
 //! AWS X-Ray: answers of its API and segment documents (`protocols/xray.md`).
 //!
 //! `read` finds what stands where, `document` makes spans of segments by way of a `draft` and its `parts`, `summaries` and `graph` read the other answers,
-//! `join` puts together what came in pieces; `json`, `escape`, `attributes` and `timing` serve them.
+//! `join` puts together what came in pieces; `json`, `quoted`, `escape`, `attributes` and `timing` serve them.
 
 mod attributes;
 mod document;
@@ -11,6 +11,7 @@ mod graph;
 mod join;
 mod json;
 mod parts;
+mod quoted;
 mod read;
 mod summaries;
 #[cfg(test)]

@@ -25,7 +25,9 @@ impl Documents<'_> {
             Some(draft) => self
                 .attributes
                 .flatten(json, &mut self.prefix, 0, &mut |key, raw| {
-                    draft.timing.offer(key, is_annotation, || plain(raw));
+                    draft
+                        .timing
+                        .offer(key, is_annotation, || Cow::Owned(plain(raw).into_owned()));
                 }),
         }
     }
@@ -36,13 +38,13 @@ impl Documents<'_> {
         draft: &mut Draft<'a>,
     ) -> Result<(), Fault> {
         if json.kind()? != Kind::Object {
-            return json.skip().map(|_| ());
+            return json.pass();
         }
         json.open_object()?;
         let mut first = true;
         while let Some(part) = json.key(&mut first)? {
             if json.kind()? != Kind::Object {
-                json.skip()?;
+                json.pass()?;
                 continue;
             }
             let is_request = part == "request";
@@ -78,7 +80,7 @@ impl Documents<'_> {
                         }
                     }
                     _ => {
-                        json.skip()?;
+                        json.pass()?;
                     }
                 }
             }
@@ -106,12 +108,12 @@ impl Documents<'_> {
                             self.exception(json, slot, draft)?;
                         }
                     } else {
-                        json.skip()?;
+                        json.pass()?;
                     }
                 }
             }
             _ => {
-                json.skip()?;
+                json.pass()?;
             }
         }
         Ok(())
@@ -124,7 +126,7 @@ impl Documents<'_> {
         draft: &mut Draft<'a>,
     ) -> Result<(), Fault> {
         if json.kind()? != Kind::Object {
-            return json.skip().map(|_| ());
+            return json.pass();
         }
         let (mut id, mut name, mut message) = (None, None, None);
         json.open_object()?;
@@ -135,7 +137,7 @@ impl Documents<'_> {
                 "type" => name = json.text()?,
                 "message" => message = json.text()?,
                 _ => {
-                    json.skip()?;
+                    json.pass()?;
                 }
             }
         }

@@ -10,6 +10,9 @@ use crate::formats::FormatError;
 use crate::model::batch::Batch;
 use crate::model::span::{CallEdge, TraceSummary};
 
+/// A header line of the daemon's protocol is shorter than this.
+const LONGEST_HEADER: usize = 128;
+
 /// What one top-level value turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
@@ -21,6 +24,8 @@ enum Shape {
     /// A body of `PutTraceSegments`.
     Put,
     Document,
+    /// `{Id, Document}`: an element of `Segments`.
+    Segment,
     /// The line `{"format":"json","version":1}` before each datagram to the daemon.
     Header,
     Other,
@@ -33,7 +38,7 @@ pub(super) struct Reader<'o> {
     edges: &'o mut Vec<CallEdge>,
     log: &'o mut Reporter,
     /// Holds the text of the document at hand.
-    unescaped: String,
+    unescaped: Vec<u8>,
     /// How many values were of X-Ray, also empty ones.
     recognised: u64,
 }
@@ -45,7 +50,7 @@ impl<'o> Reader<'o> {
             summaries: &mut out.summaries,
             edges: &mut out.edges,
             log,
-            unescaped: String::new(),
+            unescaped: Vec::new(),
             recognised: 0,
         }
     }
@@ -170,9 +175,13 @@ impl<'o> Reader<'o> {
                 self.recognised += 1;
                 self.trace(json, place)
             }
-            Shape::Header => json.skip().map(|_| ()),
+            Shape::Segment => {
+                self.recognised += 1;
+                self.wrapped(json, place)
+            }
+            Shape::Header => json.pass(),
             Shape::Other => {
-                json.skip()?;
+                json.pass()?;
                 self.log.lost(
                     "unexpected_value",
                     "neither an answer of X-Ray nor a segment document; it is left out",
@@ -229,7 +238,7 @@ impl<'o> Reader<'o> {
                     }
                 }
                 _ => {
-                    json.skip()?;
+                    json.pass()?;
                 }
             }
         }
@@ -307,7 +316,7 @@ impl<'o> Reader<'o> {
                     }
                 }
                 _ => {
-                    json.skip()?;
+                    json.pass()?;
                 }
             }
         }
@@ -330,12 +339,16 @@ impl<'o> Reader<'o> {
         if shape(json)? == Shape::Document {
             return self.document(json, place);
         }
+        self.wrapped(json, place)
+    }
+
+    fn wrapped(&mut self, json: &mut Json<'_>, place: &dyn Fn() -> String) -> Result<(), Fault> {
         let mut has_document = false;
         json.open_object()?;
         let mut first = true;
         while let Some(key) = json.key(&mut first)? {
             if key != "Document" {
-                json.skip()?;
+                json.pass()?;
                 continue;
             }
             has_document = true;
@@ -365,14 +378,19 @@ impl<'o> Reader<'o> {
         if json.kind()? != Kind::String {
             return self.refuse(json, "a document as a string", place);
         }
-        let mut text = std::mem::take(&mut self.unescaped);
-        text.clear();
-        json.string_into(&mut text)?;
+        // Nearly every document can be read where it stands; of one that cannot, nothing is kept before it is told whole.
+        let mut within = json.within();
+        if !has_header(json) && self.document(&mut within, place).is_ok() {
+            return json.leave(&within);
+        }
+        let mut unescaped = std::mem::take(&mut self.unescaped);
+        let text = json.string_in(&mut unescaped)?;
         // A datagram to the daemon has a header line before the document.
-        let body = text
-            .split_once('\n')
+        let head = text.as_bytes().get(..LONGEST_HEADER.min(text.len()));
+        let body = memchr::memchr(b'\n', head.unwrap_or_default())
+            .and_then(|end| text.split_at_checked(end))
             .filter(|(line, _)| is_header(line))
-            .map_or(text.as_str(), |(_, body)| body);
+            .map_or(text.as_ref(), |(_, body)| body);
         if let Err(fault) = self.document(&mut Json::new(body), place) {
             let what = if fault.at >= body.len() {
                 "is cut off"
@@ -388,7 +406,8 @@ impl<'o> Reader<'o> {
                 place(),
             );
         }
-        self.unescaped = text;
+        drop(text);
+        self.unescaped = unescaped;
         Ok(())
     }
 
@@ -456,12 +475,18 @@ fn is_lines(text: &str) -> bool {
             continue;
         }
         let mut json = Json::new(line);
-        return json.skip().is_ok() && !json.has_more();
+        return json.pass().is_ok() && !json.has_more();
     }
 }
 
+/// Whether the string that comes next may begin with a header line: it holds an escaped line break early on.
+fn has_header(json: &Json<'_>) -> bool {
+    let head = json.ahead(2 * LONGEST_HEADER);
+    memchr::memchr_iter(b'n', head).any(|at| at > 0 && head.get(at - 1) == Some(&b'\\'))
+}
+
 fn is_header(line: &str) -> bool {
-    line.len() < 128 && shape(&mut Json::new(line)).is_ok_and(|s| s == Shape::Header)
+    line.len() < LONGEST_HEADER && shape(&mut Json::new(line)).is_ok_and(|s| s == Shape::Header)
 }
 
 /// What the next object is, told by its keys; the walk is put back to its beginning.
@@ -480,6 +505,7 @@ fn shape(json: &mut Json<'_>) -> Result<Shape, Fault> {
             "TraceSummaries" => Some(Shape::Summaries),
             "Services" => Some(Shape::Services),
             "Segments" | "Spans" => Some(Shape::Trace),
+            "Document" => Some(Shape::Segment),
             "TraceSegmentDocuments" => Some(Shape::Put),
             "trace_id" | "start_time" | "end_time" | "subsegments" | "startTimeUnixNano" => {
                 Some(Shape::Document)
@@ -492,7 +518,7 @@ fn shape(json: &mut Json<'_>) -> Result<Shape, Fault> {
         }
         has_format |= key == "format";
         others += usize::from(!matches!(key.as_ref(), "format" | "version"));
-        json.skip()?;
+        json.pass()?;
     }
     json.go_to(from);
     if found == Shape::Other && has_format && others == 0 {

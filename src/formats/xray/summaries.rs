@@ -66,7 +66,7 @@ pub(super) fn row(json: &mut Json<'_>, names: &mut Names) -> Result<Option<Trace
                 }
             }
             _ => {
-                json.skip()?;
+                json.pass()?;
             }
         }
     }
@@ -99,7 +99,7 @@ fn millis(json: &mut Json<'_>) -> Result<Option<f64>, Fault> {
 
 fn http(json: &mut Json<'_>, row: &mut TraceSummary, names: &mut Names) -> Result<(), Fault> {
     if json.kind()? != Kind::Object {
-        return json.skip().map(|_| ());
+        return json.pass();
     }
     json.open_object()?;
     let mut first = true;
@@ -114,7 +114,7 @@ fn http(json: &mut Json<'_>, row: &mut TraceSummary, names: &mut Names) -> Resul
                     .map(|s| s as u16);
             }
             _ => {
-                json.skip()?;
+                json.pass()?;
             }
         }
     }
@@ -128,13 +128,13 @@ fn annotations(
     names: &mut Names,
 ) -> Result<(), Fault> {
     if json.kind()? != Kind::Object {
-        return json.skip().map(|_| ());
+        return json.pass();
     }
     json.open_object()?;
     let mut first = true;
     while let Some(key) = json.key(&mut first)? {
         if json.kind()? != Kind::Array {
-            json.skip()?;
+            json.pass()?;
             continue;
         }
         json.open_array()?;
@@ -159,7 +159,7 @@ fn annotation(
 ) -> Result<(Option<String>, Option<Arc<str>>), Fault> {
     let (mut value, mut service) = (None, None);
     if json.kind()? != Kind::Object {
-        json.skip()?;
+        json.pass()?;
         return Ok((value, service));
     }
     json.open_object()?;
@@ -172,7 +172,7 @@ fn annotation(
                 if matches!(key.as_ref(), "NumberValue" | "StringValue") {
                     value = json.digits()?.map(|d| d.into_owned()).or(value);
                 } else {
-                    json.skip()?;
+                    json.pass()?;
                 }
             }
         } else if key == "ServiceIds" && json.kind()? == Kind::Array {
@@ -182,7 +182,7 @@ fn annotation(
                 service = service.or(service_id(json, names)?.map(|(name, _)| name));
             }
         } else {
-            json.skip()?;
+            json.pass()?;
         }
     }
     Ok((value, service))
@@ -190,7 +190,7 @@ fn annotation(
 
 fn services(json: &mut Json<'_>, row: &mut TraceSummary, names: &mut Names) -> Result<(), Fault> {
     if json.kind()? != Kind::Array {
-        return json.skip().map(|_| ());
+        return json.pass();
     }
     json.open_array()?;
     let mut first = true;
@@ -209,7 +209,7 @@ fn services(json: &mut Json<'_>, row: &mut TraceSummary, names: &mut Names) -> R
 /// Name of a `ServiceId` object, and whether it stands for the client.
 fn service_id(json: &mut Json<'_>, names: &mut Names) -> Result<Option<(Arc<str>, bool)>, Fault> {
     if json.kind()? != Kind::Object {
-        json.skip()?;
+        json.pass()?;
         return Ok(None);
     }
     let (mut name, mut is_client) = (None, false);
@@ -225,7 +225,7 @@ fn service_id(json: &mut Json<'_>, names: &mut Names) -> Result<Option<(Arc<str>
             }
             "Type" => is_client = json.text()?.is_some_and(|t| t == "client"),
             _ => {
-                json.skip()?;
+                json.pass()?;
             }
         }
     }

@@ -13,9 +13,8 @@ use crate::formats::upstream_lists;
 pub(super) fn epoch_nanos(digits: &str) -> Option<(i64, bool)> {
     let (mantissa, exponent) = decimal(digits.trim())?;
     // Seconds with up to nine digits behind the point, which nearly all are: without wide numbers.
-    if let (Ok(small), Some(power)) = (i64::try_from(mantissa), 9i32.checked_add(exponent))
-        && (0..=9).contains(&power)
-        && let Some(nanos) = small.checked_mul(10i64.pow(power.unsigned_abs()))
+    if let (Ok(small), Ok(places)) = (i64::try_from(mantissa), usize::try_from(-exponent))
+        && let Some(nanos) = scaled(small, places)
     {
         return Some((nanos, false));
     }
@@ -35,6 +34,13 @@ pub(super) fn epoch_nanos(digits: &str) -> Option<(i64, bool)> {
         (mantissa + if mantissa < 0 { -half } else { half }) / scale
     };
     i64::try_from(nanos).ok().map(|n| (n, is_odd))
+}
+
+/// Seconds, given as their digits and how many of them stand behind the point, as nanoseconds; `None` when that is not exact, or
+/// so large that they cannot be seconds.
+pub(super) fn scaled(digits: i64, places: usize) -> Option<i64> {
+    let power = 9usize.checked_sub(places)?;
+    digits.checked_mul(10i64.pow(power as u32))
 }
 
 /// A decimal number as mantissa × 10^exponent; digits beyond the 19th are dropped (of today's seconds they are below a

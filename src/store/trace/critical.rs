@@ -30,14 +30,17 @@ pub(super) fn path(rows: &[Row], clocks: Clocks) -> Vec<Piece> {
     let times = row.times(clocks);
     let mut pieces = Vec::new();
     let mut children: Vec<(i64, i64, u32)> = Vec::new();
-    // (row, from, to): the part of it that lies on the path
-    let mut open = vec![(root, times.start, times.end)];
-    while let Some((at, from, to)) = open.pop() {
-        let Some(row) = rows.get(at as usize) else {
+    // The part of each row that lies on the path. Parents stand above their children, so one walk down meets each when it is known.
+    let mut on_path: Vec<Option<(i64, i64)>> = vec![None; rows.len()];
+    if let Some(slot) = on_path.get_mut(root as usize) {
+        *slot = Some((times.start, times.end));
+    }
+    for (at, row) in rows.iter().enumerate().skip(root as usize) {
+        let Some((from, to)) = on_path.get(at).copied().flatten() else {
             continue;
         };
         children.clear();
-        let mut child = at as usize + 1;
+        let mut child = at + 1;
         while let Some(below) = rows.get(child).filter(|_| child < row.end as usize) {
             let times = below.times(clocks);
             let (start, end) = (times.start.max(from), times.end.min(to));
@@ -47,18 +50,24 @@ pub(super) fn path(rows: &[Row], clocks: Clocks) -> Vec<Piece> {
             child = (below.end as usize).max(child + 1);
         }
         children.sort_unstable_by(|a, b| b.cmp(a));
+        let first = pieces.len();
         let mut until = to;
         for (end, start, child) in &children {
             if *end > until {
                 continue;
             }
-            push(&mut pieces, row, at, *end, until);
-            open.push((*child, *start, *end));
+            push(&mut pieces, row, at as u32, *end, until);
+            if let Some(slot) = on_path.get_mut(*child as usize) {
+                *slot = Some((*start, *end));
+            }
             until = *start;
         }
-        push(&mut pieces, row, at, from, until);
+        push(&mut pieces, row, at as u32, from, until);
+        // They were found from the end.
+        if let Some(own) = pieces.get_mut(first..) {
+            own.reverse();
+        }
     }
-    pieces.sort_unstable();
     pieces
 }
 

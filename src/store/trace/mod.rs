@@ -16,14 +16,14 @@ use crate::base::time::Timestamp;
 use crate::model::span::{Span, SpanId};
 use crate::store::Snapshot;
 use crate::store::calls::Call;
+use crate::store::family::Families;
 
 pub use critical::Piece;
 pub use list::{TraceItem, list, summary_of};
 pub use search::search;
 pub use skew::Skew;
 
-/// No row, no span.
-pub const NONE: u32 = u32::MAX;
+pub use crate::store::family::NONE;
 
 /// One row of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,8 +126,13 @@ impl Tree {
         tree.extent = [Clocks::Raw, Clocks::Corrected].map(|clocks| extent(&tree.rows, clocks));
         tree.close_open();
         own_times(&mut tree.rows);
-        tree.critical =
-            [Clocks::Raw, Clocks::Corrected].map(|clocks| critical::path(&tree.rows, clocks));
+        let raw = critical::path(&tree.rows, Clocks::Raw);
+        let corrected = if tree.rows.iter().any(|row| row.shift != 0) {
+            critical::path(&tree.rows, Clocks::Corrected)
+        } else {
+            raw.clone()
+        };
+        tree.critical = [raw, corrected];
         tree
     }
 
@@ -257,68 +262,44 @@ fn extent(rows: &[Row], clocks: Clocks) -> Range<i64> {
         .unwrap_or(0..0)
 }
 
-/// Who is below whom.
+/// Who is below whom, without circles.
 struct Links {
-    /// For each span the span above, or [`NONE`].
-    parent: Vec<u32>,
+    families: Families,
     /// (id of a parent that was not recorded, child), in order of child.
     orphans: Vec<(SpanId, u32)>,
-    /// Where the children of each span begin in `children`; one more at the end.
-    from: Vec<u32>,
-    children: Vec<u32>,
 }
 
 impl Links {
     fn new(spans: &[Span]) -> Self {
-        let n = spans.len();
-        // Of two spans with one id the earlier is the parent, as in `store::calls`.
-        let mut ids: Vec<(SpanId, u32)> = (0..).zip(spans).map(|(at, s)| (s.span_id, at)).collect();
-        ids.sort_unstable();
-        let find = |id: SpanId| {
-            let at = ids.partition_point(|(known, _)| *known < id);
-            ids.get(at).filter(|(known, _)| *known == id).map(|i| i.1)
-        };
         let mut links = Self {
-            parent: vec![NONE; n],
+            families: Families::default(),
             orphans: Vec::new(),
-            from: vec![0; n + 1],
-            children: Vec::new(),
         };
-        for (at, span) in (0u32..).zip(spans) {
-            let Some(id) = span.parent_id else {
-                continue;
-            };
-            match find(id) {
-                Some(parent) if parent != at => {
-                    if let Some(slot) = links.parent.get_mut(at as usize) {
-                        *slot = parent;
-                    }
-                }
-                Some(_) => {}
-                None => links.orphans.push((id, at)),
-            }
-        }
+        // Of two spans with one id the earlier is the parent, as in `store::calls`.
+        let orphans = &mut links.orphans;
+        links
+            .families
+            .read(spans, |id, child| orphans.push((id, child)));
         links.cut_circles();
-        links.count();
+        links.families.gather();
         links
     }
 
     /// Walks up from each span that was not walked yet; what comes back to itself is cut at its earliest span.
     fn cut_circles(&mut self) {
-        let mut walk = vec![NONE; self.parent.len()];
-        for start in 0..self.parent.len() {
+        let mut walk = vec![NONE; self.families.len()];
+        for start in 0..walk.len() {
             let mut at = start;
             while walk.get(at) == Some(&NONE) {
                 if let Some(mark) = walk.get_mut(at) {
                     *mark = start as u32;
                 }
-                match self.parent.get(at) {
-                    Some(&up) if up != NONE => at = up as usize,
-                    _ => break,
+                if self.up(at) == NONE as usize {
+                    break;
                 }
+                at = self.up(at);
             }
-            let is_circle = walk.get(at) == Some(&(start as u32))
-                && self.parent.get(at).is_some_and(|p| *p != NONE);
+            let is_circle = walk.get(at) == Some(&(start as u32)) && self.up(at) != NONE as usize;
             if !is_circle {
                 continue;
             }
@@ -328,47 +309,14 @@ impl Links {
                 earliest = earliest.min(next);
                 next = self.up(next);
             }
-            if next == at
-                && let Some(parent) = self.parent.get_mut(earliest)
-            {
-                *parent = NONE;
+            if next == at {
+                self.families.cut(earliest);
             }
         }
     }
 
     fn up(&self, at: usize) -> usize {
-        self.parent.get(at).map_or(NONE as usize, |p| *p as usize)
-    }
-
-    /// Children of each span in order of the snapshot, which is that of their starts.
-    fn count(&mut self) {
-        for parent in self.parent.iter().filter(|p| **p != NONE) {
-            if let Some(slot) = self.from.get_mut(*parent as usize + 1) {
-                *slot += 1;
-            }
-        }
-        let mut sum = 0;
-        for slot in &mut self.from {
-            sum += *slot;
-            *slot = sum;
-        }
-        let mut next = self.from.clone();
-        self.children = vec![0; sum as usize];
-        for (at, parent) in (0u32..).zip(&self.parent) {
-            if let Some(place) = next.get_mut(*parent as usize).filter(|_| *parent != NONE) {
-                if let Some(slot) = self.children.get_mut(*place as usize) {
-                    *slot = at;
-                }
-                *place += 1;
-            }
-        }
-    }
-
-    fn children(&self, span: u32) -> &[u32] {
-        let at = |ix: usize| self.from.get(ix).map_or(0, |f| *f as usize);
-        self.children
-            .get(at(span as usize)..at(span as usize + 1))
-            .unwrap_or_default()
+        self.families.parent(at) as usize
     }
 
     /// Roots in order of their first start; the children of one missing parent stay together.
@@ -382,13 +330,10 @@ impl Links {
                 Some((Some(id), family.iter().map(|f| f.1).collect()))
             })
             .collect();
-        let is_orphan: Vec<u32> = {
-            let mut all: Vec<u32> = self.orphans.iter().map(|o| o.1).collect();
-            all.sort_unstable();
-            all
-        };
-        for (at, parent) in (0u32..).zip(&self.parent) {
-            if *parent == NONE && is_orphan.binary_search(&at).is_err() {
+        // They were found in order.
+        let is_orphan: Vec<u32> = self.orphans.iter().map(|o| o.1).collect();
+        for at in 0..self.families.len() as u32 {
+            if self.families.parent(at as usize) == NONE && is_orphan.binary_search(&at).is_err() {
                 roots.push((None, vec![at]));
             }
         }
@@ -418,7 +363,8 @@ impl Links {
                     *slot = row;
                 }
                 let below = depth.saturating_add(1);
-                stack.extend(self.children(span).iter().rev().map(|c| (*c, row, below)));
+                let children = self.families.children(span as usize);
+                stack.extend(children.iter().rev().map(|c| (*c, row, below)));
             }
         }
         ends(&mut tree.rows);
