@@ -5,12 +5,19 @@
 //! of `formats` like any file; a machine reads of them only what it needs to know what to ask next. So tests need neither a
 //! network nor async, and a replay feeds the same answers again.
 
+pub mod alertmanager;
 pub mod config;
 pub mod file;
+pub mod grafana;
+pub mod kubernetes;
+mod look;
 pub mod prometheus;
 mod queue;
 pub mod request;
+mod said;
 pub mod settings;
+#[cfg(test)]
+mod rang_tests;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -45,7 +52,13 @@ pub trait Kind: Sync {
 }
 
 /// Every kind, in documentation order.
-pub const ALL: &[&dyn Kind] = &[&prometheus::Prometheus, &file::Files];
+pub const ALL: &[&dyn Kind] = &[
+    &prometheus::Prometheus,
+    &alertmanager::Alertmanager,
+    &grafana::GrafanaAnnotations,
+    &kubernetes::KubernetesEvents,
+    &file::Files,
+];
 
 /// The kind of that name.
 pub fn by_id(id: &str) -> Option<&'static dyn Kind> {

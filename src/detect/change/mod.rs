@@ -11,7 +11,7 @@ use crate::base::text;
 use crate::base::time::Timestamp;
 use crate::detect::change::telemetry::Seen;
 use crate::detect::{Context, Detector, Verdict};
-use crate::model::entity::EntityType;
+use crate::model::entity::{EntityType, entity_id};
 use crate::model::event::Event;
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::store::Snapshot;
@@ -150,7 +150,8 @@ fn of_telemetry(change: Seen) -> Finding {
     finding
 }
 
-/// Entities whose name stands in an event as a word of its own, the longest names first.
+/// Entities that an event names by their ids, then those whose name stands in it as a word of its own, the longest names
+/// first.
 fn entities_named(snapshot: &Snapshot, event: &Event) -> Vec<String> {
     let prose = format!("{} {} {}", event.title, event.text, event.attributes);
     let mut found: Vec<(usize, String)> = snapshot
@@ -161,7 +162,17 @@ fn entities_named(snapshot: &Snapshot, event: &Event) -> Vec<String> {
         .map(|(id, _, name)| (name.len(), id.to_owned()))
         .collect();
     found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    found.into_iter().map(|(_, id)| id).collect()
+    let mut ids: Vec<String> = event
+        .entities()
+        .into_iter()
+        .map(|(kind, name)| entity_id(kind, &name))
+        .collect();
+    for (_, id) in found {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
 }
 
 /// Whether `name` stands in `prose` and is not a part of a longer word.
