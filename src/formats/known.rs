@@ -329,7 +329,10 @@ fn by_table(first: &str, any: &Test<'_>) -> Option<Known> {
     }
     // `LAST SEEN   TYPE   REASON   OBJECT   MESSAGE`, with `NAMESPACE` before it for all namespaces.
     let is_kubectl = header.contains("last seen") && header.contains("reason");
-    let is_yaml = any(&|l| l.trim_start_matches(['-', ' ']).starts_with("involvedObject:"));
+    let is_yaml = any(&|l| {
+        l.trim_start_matches(['-', ' '])
+            .starts_with("involvedObject:")
+    });
     if is_kubectl || is_yaml {
         return Some((
             "Kubernetes events as a table or YAML",

@@ -224,7 +224,10 @@ pub fn recognise(head: &Head<'_>, hints: &Hints<'_>) -> Recognised {
         return Recognised::As(&nginx::line::NginxLine);
     }
     let by_request = || {
-        let is_empty_list = matches!(head.text.split_whitespace().collect::<String>().as_str(), "[]" | "{}");
+        let is_empty_list = matches!(
+            head.text.split_whitespace().collect::<String>().as_str(),
+            "[]" | "{}"
+        );
         let request = hints.request.filter(|_| head.is_whole && is_empty_list)?;
         ALL.iter().copied().find(|format| format.answers(request))
     };

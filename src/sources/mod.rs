@@ -13,11 +13,11 @@ pub mod kubernetes;
 mod look;
 pub mod prometheus;
 mod queue;
+#[cfg(test)]
+mod rang_tests;
 pub mod request;
 mod said;
 pub mod settings;
-#[cfg(test)]
-mod rang_tests;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -11,12 +11,12 @@ mod drive;
 mod failure;
 mod gate;
 mod interrupt;
+#[cfg(test)]
+mod rang_tests;
 mod secrets;
 mod send;
 #[cfg(feature = "aws")]
 mod signing;
-#[cfg(test)]
-mod rang_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
