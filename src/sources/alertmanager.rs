@@ -5,10 +5,10 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
 use crate::base::reporter::{Reporter, Warning};
-use crate::base::time::TimeRange;
+use crate::base::time::{TimeRange, Timestamp};
 use crate::sources::look::{Look, Questions};
 use crate::sources::queue::Queue;
 use crate::sources::request::query;
@@ -122,6 +122,7 @@ url = "https://alertmanager.example:9093"   # Mimir: …/alertmanager; Grafana's
                 "/versionInfo/version",
             ),
             reads,
+            list: "",
             forbidden: "it knows us and says no: ask for the right to read alerts; a tenant may be needed, too",
             absent: "check the path of `url`: Mimir and Cortex want `/alertmanager`, Grafana's own `/api/alertmanager/grafana`; before 0.16 there is no API v2",
             limits: "it knows this moment only: what is over is not in its answer",
@@ -140,10 +141,10 @@ struct AlertsPull {
 }
 
 impl AlertsPull {
-    fn take(&mut self, what: &'static str, answer: Result<Value, Refusal>) {
+    fn take(&mut self, what: &'static str, answer: Result<Vec<IgnoredAny>, Refusal>) {
         match answer {
-            Ok(Value::Array(_)) if what == "alerts" => {
-                let [from, to] = [self.window.start, self.window.end].map(|t| t.to_rfc3339());
+            Ok(_) if what == "alerts" => {
+                let [from, to] = [self.window.start, self.window.end].map(Timestamp::to_rfc3339);
                 self.log.note(
                     "only_now",
                     format!("Alertmanager knows only what fires when it is asked: of {from} to {to} it does not tell what was over by then; the series ALERTS of Prometheus do"),
@@ -153,12 +154,7 @@ impl AlertsPull {
                     self.queue.ask("silences", ask);
                 }
             }
-            Ok(Value::Array(_)) => {}
-            Ok(_) => self.log.lost(
-                "refused",
-                format!("{what} could not be had: the answer is no list; expected that of Alertmanager's API v2, check `url`"),
-                None,
-            ),
+            Ok(_) => {}
             Err(refusal) if refusal.status == 0 => self.log.lost("refused", refusal.text, None),
             Err(refusal) => self.log.lost(
                 "refused",
@@ -176,7 +172,7 @@ impl Pull for AlertsPull {
 
     fn feed(&mut self, ticket: Ticket, outcome: &Outcome<'_>) {
         if let Some(what) = self.queue.answered(ticket) {
-            self.take(what, said::json(outcome));
+            self.take(what, said::json(outcome, "a list of Alertmanager's API v2"));
         }
     }
 

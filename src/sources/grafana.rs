@@ -5,7 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::IgnoredAny;
 
 use crate::base::reporter::{Reporter, Warning};
 use crate::base::time::{TimeRange, Timestamp};
@@ -154,6 +154,7 @@ http.authorization.credentials_file = "grafana.token"   # a service account that
             program: "Grafana",
             version: (own.dress(Request::get("/api/health")), "/version"),
             reads: vec![("annotations".to_owned(), own.annotations(ever, 1))],
+            list: "",
             forbidden: "it knows us and says no: the service account needs `annotations:read` (the role Viewer has it)",
             absent: "check the path of `url`: where Grafana is served below a path, that belongs to it",
             limits: "100 annotations an answer unless asked for more; what a window holds beyond `limit` is asked for in halves",
@@ -216,10 +217,10 @@ impl AnnotationsPull {
         self.queue.ask(piece, request);
     }
 
-    fn take(&mut self, piece: Piece, answer: Result<Value, Refusal>) {
+    fn take(&mut self, piece: Piece, answer: Result<Vec<IgnoredAny>, Refusal>) {
         let limit = self.own.limit();
         match answer {
-            Ok(Value::Array(all)) if all.len() as u64 >= u64::from(limit) => {
+            Ok(all) if all.len() as u64 >= u64::from(limit) => {
                 let halves = piece.halves().filter(|_| self.asked + 2 <= MOST_QUESTIONS);
                 match halves {
                     Some(halves) => halves.into_iter().for_each(|half| self.ask(half)),
@@ -230,12 +231,7 @@ impl AnnotationsPull {
                     ),
                 }
             }
-            Ok(Value::Array(_)) => {}
-            Ok(_) => self.log.lost(
-                "refused",
-                "annotations could not be had: the answer is no list; expected that of Grafana's `/api/annotations`, check `url`",
-                Some(piece.place()),
-            ),
+            Ok(_) => {}
             Err(refusal) if refusal.status == 0 => self.log.lost("refused", refusal.text, None),
             Err(refusal) => self.log.lost(
                 "refused",
@@ -253,7 +249,7 @@ impl Pull for AnnotationsPull {
 
     fn feed(&mut self, ticket: Ticket, outcome: &Outcome<'_>) {
         if let Some(piece) = self.queue.answered(ticket) {
-            self.take(piece, said::json(outcome));
+            self.take(piece, said::json(outcome, "a list of annotations"));
         }
     }
 

@@ -9,7 +9,6 @@ use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::base::reporter::{Reporter, Warning};
 use crate::base::text::grouped;
@@ -160,10 +159,62 @@ http.tls_config.ca_file = "cluster-ca.crt"
             program: "Kubernetes",
             version: (Request::get("/version"), "/gitVersion"),
             reads,
+            list: "items",
             forbidden: "it knows us and says no: the account needs `list` of `events` (the cluster role `view` has it), or name `namespaces` that it may read",
             absent: "check `url`: it is the address of the API server, without `/api`",
             limits: "events are kept for one hour unless the API server's `--event-ttl` says otherwise",
         })))
+    }
+}
+
+/// A page as far as it is needed here; the rows are read by `formats` from the same bytes.
+#[derive(Debug, Deserialize)]
+struct Page {
+    metadata: Option<PageMeta>,
+    /// `null` when empty (Go).
+    items: Option<Vec<Brief>>,
+    /// A server of another kind has no such member.
+    #[serde(rename = "kind")]
+    _kind: ListKind,
+}
+
+/// What the list says that it is.
+#[derive(Debug, Deserialize)]
+enum ListKind {
+    EventList,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct PageMeta {
+    #[serde(rename = "continue")]
+    token: Option<String>,
+    remaining_item_count: Option<u64>,
+}
+
+/// When an event began.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Brief {
+    first_timestamp: Option<String>,
+    event_time: Option<String>,
+    metadata: Option<BriefMeta>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct BriefMeta {
+    creation_timestamp: Option<String>,
+}
+
+impl Brief {
+    /// The first time of an event, of either family.
+    fn begin(self) -> Option<Timestamp> {
+        let created = self.metadata.and_then(|m| m.creation_timestamp);
+        [self.first_timestamp, self.event_time, created]
+            .into_iter()
+            .flatten()
+            .find_map(|text| Timestamp::parse_rfc3339(&text))
     }
 }
 
@@ -207,27 +258,22 @@ impl EventsPull {
         self.queue.ask(place, request);
     }
 
-    fn take(&mut self, place: Place, answer: Result<Value, Refusal>) {
+    fn take(&mut self, place: Place, answer: Result<Page, Refusal>) {
         match answer {
-            Ok(body) if body.get("items").is_some_and(|i| i.is_array() || i.is_null()) => {
-                self.take_page(place, &body);
-            }
-            Ok(_) => self.lose(
-                &place,
-                "the answer is no list of events; expected that of a Kubernetes API server, check `url`",
-            ),
+            Ok(page) => self.take_page(place, page),
             Err(refusal) if refusal.status == 410 && !place.is_late => {
-                let token = token_of(&refusal.body);
-                if token.is_none() {
+                let token = refusal.body.pointer("/metadata/continue");
+                let token = token.and_then(|t| t.as_str()).filter(|t| !t.is_empty());
+                let Some(token) = token.map(str::to_owned) else {
                     return self.lose(&place, &refusal.text);
-                }
+                };
                 self.log.note(
                     "list_moved",
                     format!("the list of {} was too old for its next page: it goes on with what was there later, so that events between may be missing or come twice", place.words()),
                     None,
                 );
                 self.ask(Place {
-                    token,
+                    token: Some(token),
                     is_late: true,
                     ..place
                 });
@@ -242,20 +288,19 @@ impl EventsPull {
         }
     }
 
-    fn take_page(&mut self, place: Place, body: &Value) {
-        let items = body.get("items").and_then(Value::as_array);
-        let items = items.map_or(&[] as &[Value], Vec::as_slice);
+    fn take_page(&mut self, place: Place, page: Page) {
+        let items = page.items.unwrap_or_default();
         self.count += items.len() as u64;
-        let oldest = items.iter().filter_map(begin_of).min();
+        let oldest = items.into_iter().filter_map(Brief::begin).min();
         self.oldest = [self.oldest, oldest].into_iter().flatten().min();
-        let Some(token) = token_of(body) else {
+        let meta = page.metadata.unwrap_or_default();
+        let Some(token) = meta.token.filter(|token| !token.is_empty()) else {
             return;
         };
         let most = self.own.max_events.unwrap_or(MOST_EVENTS);
         if self.count >= most {
-            let left = body
-                .pointer("/metadata/remainingItemCount")
-                .and_then(Value::as_u64)
+            let left = meta
+                .remaining_item_count
                 .map_or_else(|| "more".to_owned(), |n| format!("{} more", grouped(n)));
             return self.log.lost(
                 "limit_reached",
@@ -282,24 +327,6 @@ impl EventsPull {
     }
 }
 
-/// The token of the next page, if there is one.
-fn token_of(body: &Value) -> Option<String> {
-    let token = body.pointer("/metadata/continue")?.as_str()?;
-    (!token.is_empty()).then(|| token.to_owned())
-}
-
-/// The first time of an event, of either family.
-fn begin_of(event: &Value) -> Option<Timestamp> {
-    [
-        "/firstTimestamp",
-        "/eventTime",
-        "/metadata/creationTimestamp",
-    ]
-    .iter()
-    .filter_map(|at| event.pointer(at)?.as_str())
-    .find_map(Timestamp::parse_rfc3339)
-}
-
 impl Pull for EventsPull {
     fn next(&mut self) -> Step {
         self.queue.next()
@@ -307,7 +334,10 @@ impl Pull for EventsPull {
 
     fn feed(&mut self, ticket: Ticket, outcome: &Outcome<'_>) {
         if let Some(place) = self.queue.answered(ticket) {
-            self.take(place, said::json(outcome));
+            self.take(
+                place,
+                said::json(outcome, "a list of events by a Kubernetes API server"),
+            );
         }
     }
 

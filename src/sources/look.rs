@@ -1,6 +1,7 @@
 //! The look that `doctor` takes at a server of which two things are asked: its version, and one small piece of what is pulled.
 
-use serde_json::Value;
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value};
 
 use crate::base::reporter::Warning;
 use crate::sources::queue::Queue;
@@ -16,6 +17,8 @@ pub(super) struct Questions {
     pub(super) version: (Request, &'static str),
     /// What may be read, each with the question that shows it.
     pub(super) reads: Vec<(String, Request)>,
+    /// The member of an answer that is a list; empty when the answer is one itself.
+    pub(super) list: &'static str,
     /// What to do after 403.
     pub(super) forbidden: &'static str,
     /// What to do after 404.
@@ -69,6 +72,23 @@ impl Look {
         )
     }
 
+    fn list_of(&self, outcome: &Outcome<'_>) -> Result<(), Refusal> {
+        let expected = "a list";
+        if self.questions.list.is_empty() {
+            return said::json::<Vec<IgnoredAny>>(outcome, expected).map(drop);
+        }
+        let body: Map<String, Value> = said::json(outcome, expected)?;
+        // An empty list may be `null` (Go).
+        body.get(self.questions.list)
+            .filter(|list| list.is_array() || list.is_null())
+            .map(drop)
+            .ok_or_else(|| Refusal {
+                status: 200,
+                text: format!("HTTP 200: no `{}` in the answer", self.questions.list),
+                body: Value::Null,
+            })
+    }
+
     fn advice(&self, status: u16) -> &'static str {
         match status {
             401 => {
@@ -91,10 +111,14 @@ impl Pull for Look {
         let Some(purpose) = self.queue.answered(ticket) else {
             return;
         };
-        match (purpose, said::json(outcome)) {
-            (Purpose::Version, answer) => self.version = Some(self.version_of(answer)),
-            (Purpose::Read(what), Ok(_)) => self.may.push(what),
-            (Purpose::Read(what), Err(refusal)) => self.may_not.push((what, refusal)),
+        match purpose {
+            Purpose::Version => {
+                self.version = Some(self.version_of(said::json(outcome, "a version")));
+            }
+            Purpose::Read(what) => match self.list_of(outcome) {
+                Ok(()) => self.may.push(what),
+                Err(refusal) => self.may_not.push((what, refusal)),
+            },
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a JSON API said: its answer, or why there is none. Shared by the kinds that ask for lists and nothing else.
 
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use crate::base::text::shorten;
@@ -19,8 +20,11 @@ pub(super) struct Refusal {
     pub(super) body: Value,
 }
 
-/// The JSON of a good answer.
-pub(super) fn json(outcome: &Outcome<'_>) -> Result<Value, Refusal> {
+/// A good answer, read as far as it is needed; `expected` says what was asked for, when it is something else.
+pub(super) fn json<T: DeserializeOwned>(
+    outcome: &Outcome<'_>,
+    expected: &str,
+) -> Result<T, Refusal> {
     let reply = match outcome {
         Outcome::Answered(reply) => reply,
         Outcome::Failed(failure) => {
@@ -31,7 +35,7 @@ pub(super) fn json(outcome: &Outcome<'_>) -> Result<Value, Refusal> {
             });
         }
     };
-    let refusal = |text: String, body: Value| Refusal {
+    let refusal = |text: &str, body: Value| Refusal {
         status: reply.status,
         text: if text.is_empty() {
             format!("HTTP {}", reply.status)
@@ -40,19 +44,23 @@ pub(super) fn json(outcome: &Outcome<'_>) -> Result<Value, Refusal> {
         },
         body,
     };
-    let body: Option<Value> = serde_json::from_slice(&reply.body).ok();
-    match body {
-        _ if reply.is_cut => Err(refusal("the answer broke off".to_owned(), Value::Null)),
-        Some(body) if reply.is_good() => Ok(body),
-        None if reply.is_good() => Err(refusal(
-            "an answer that is no JSON: a login page or a proxy?".to_owned(),
-            Value::Null,
-        )),
-        body => {
-            let text = words(reply, body.as_ref());
-            Err(refusal(text, body.unwrap_or_default()))
-        }
+    if reply.is_cut {
+        return Err(refusal("the answer broke off", Value::Null));
     }
+    if !reply.is_good() {
+        let body: Option<Value> = serde_json::from_slice(&reply.body).ok();
+        let text = words(reply, body.as_ref());
+        return Err(refusal(&text, body.unwrap_or_default()));
+    }
+    serde_json::from_slice(&reply.body).map_err(|_other_shape| {
+        if serde_json::from_slice::<IgnoredAny>(&reply.body).is_ok() {
+            let text = format!("not what was asked for; expected {expected}, check `url`");
+            refusal(&text, Value::Null)
+        } else {
+            let text = "an answer that is no JSON: a login page or a proxy?";
+            refusal(text, Value::Null)
+        }
+    })
 }
 
 /// The server's own words: `message` or `error` of an object, a bare string, or plain text; nothing of a page.
@@ -89,7 +97,7 @@ mod tests {
     }
 
     fn text(status: u16, body: &str) -> String {
-        json(&Outcome::Answered(&reply(status, body)))
+        json::<Vec<IgnoredAny>>(&Outcome::Answered(&reply(status, body)), "a list")
             .unwrap_err()
             .text
     }
@@ -111,15 +119,17 @@ mod tests {
         );
         assert_eq!(text(503, ""), "HTTP 503");
         assert!(text(200, "<html>login</html>").contains("login page"));
-        let good = reply(200, "[1]");
         assert_eq!(
-            json(&Outcome::Answered(&good)).unwrap(),
-            serde_json::json!([1])
+            text(200, "{}"),
+            "HTTP 200: not what was asked for; expected a list, check `url`"
         );
+        let good = reply(200, "[1]");
+        let read: Vec<u8> = json(&Outcome::Answered(&good), "").unwrap();
+        assert_eq!(read, [1]);
         let cut = Reply {
             is_cut: true,
             ..good
         };
-        assert!(json(&Outcome::Answered(&cut)).is_err());
+        assert!(json::<Vec<u8>>(&Outcome::Answered(&cut), "").is_err());
     }
 }

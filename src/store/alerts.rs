@@ -69,17 +69,18 @@ pub(super) fn ring(series: &[Series], events: &mut Vec<Event>) {
             let late = late_nanos(states.firing);
             let since = pending
                 .iter()
-                .rfind(|p| p.start < run.start && run.start - p.last <= late)
+                .rfind(|p| p.start < run.start && run.start.saturating_sub(p.last) <= late)
                 .map_or(run.start, |p| p.start);
-            let said = take_said(events, &labels, since - late, run.last);
-            let is_over = run.over.is_some() || data_end.is_none_or(|end| end - run.last > late);
+            let said = take_said(events, &labels, since.saturating_sub(late), run.last);
+            let is_over = run.over.is_some()
+                || data_end.is_none_or(|end| end.saturating_sub(run.last) > late);
             let end = is_over.then_some(run.over.unwrap_or(run.last));
             events.extend(event(
                 &keys,
                 states.firing,
                 &labels,
                 run,
-                Told { since, end, said },
+                &Told { since, end, said },
             ));
         }
     }
@@ -114,7 +115,7 @@ fn runs(series: &Series, alive: &[&Series]) -> Vec<Run> {
                         .is_none_or(|seen| *seen >= t.saturating_sub(late / 2))
                 })
         };
-        t - last <= late || (t - last <= GONE_NANOS && was_away())
+        t.saturating_sub(last) <= late || (t.saturating_sub(last) <= GONE_NANOS && was_away())
     };
     let mut all: Vec<Run> = Vec::new();
     let mut open = false;
@@ -158,7 +159,7 @@ fn event(
     series: Option<&Series>,
     labels: &Labels,
     run: Run,
-    told: Told,
+    told: &Told,
 ) -> Option<Event> {
     let source = series?
         .sources
@@ -408,6 +409,20 @@ mod tests {
                 (1000, r#"too slow {instance="a:1",severity="page"}"#)
             ]
         );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_samples_give_runs_in_order(mut samples in proptest::collection::vec((proptest::prelude::any::<i64>(), proptest::prelude::any::<f64>()), 0..40)) {
+            samples.sort_by_key(|(t, _)| *t);
+            let mut firing = series("firing", &[]);
+            (firing.t, firing.v) = samples.into_iter().unzip();
+            let pending = Series { labels: series("pending", &[]).labels, ..firing.clone() };
+            let mut events = Vec::new();
+            ring(&[firing, pending], &mut events);
+            proptest::prop_assert!(events.is_sorted_by_key(|e| e.t));
+            proptest::prop_assert!(events.iter().all(|e| e.end.is_none_or(|end| end > e.t)));
+        }
     }
 
     #[test]

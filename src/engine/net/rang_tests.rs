@@ -1,10 +1,5 @@
 //! What changed and what rang, over real HTTP on loopback: the errors that are special to these kinds.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "threads of servers that end with the test"
-)]
-
 use std::io::Write as _;
 use std::sync::Arc;
 

@@ -78,7 +78,7 @@ impl Format for GrafanaAnnotations {
             ));
         }
         out.events.extend(events);
-        out.events.extend(rings(turns));
+        out.events.extend(rings(turns, &keys));
         Ok(())
     }
 }
@@ -265,14 +265,16 @@ fn fires(state: &str) -> bool {
 
 /// From each turn that fires to the next of the same alert that does not. A turn to peace whose beginning is not in the
 /// answer is an event of its own.
-fn rings(turns: Vec<Turn>) -> Vec<Event> {
+fn rings(turns: Vec<Turn>, keys: &EntityKeys) -> Vec<Event> {
     let mut by_alert: BTreeMap<(i64, i64, String), Vec<Turn>> = BTreeMap::new();
     for turn in turns {
         by_alert.entry(turn.alert.clone()).or_default().push(turn);
     }
     let mut events = Vec::new();
     for ((_, _, subject), mut turns) in by_alert {
-        turns.sort_by(|a, b| (a.t, a.fires).cmp(&(b.t, b.fires)));
+        let (name, labels) = named(&subject);
+        let entities = entities_of_labels(keys, &Labels::of(&labels));
+        turns.sort_by_key(|turn| (turn.t, turn.fires));
         let mut ringing: Option<Turn> = None;
         let mut push = |turn: Turn, end: Option<Timestamp>| {
             let state = text(&turn.value, "newState").to_owned();
@@ -280,10 +282,15 @@ fn rings(turns: Vec<Turn>) -> Vec<Event> {
                 locator: turn.locator,
                 end: turn.end.or(end),
                 kind: "alert",
-                title: format!("{subject} {state}"),
-                text: turn.text,
+                title: format!("{name} {state}"),
+                // Alerts of one name that turned together are told apart by their labels.
+                text: format!(
+                    "{} {}",
+                    subject.get(name.len()..).unwrap_or_default(),
+                    turn.text
+                ),
                 source: "grafana",
-                entities: Vec::new(),
+                entities: entities.clone(),
                 attributes: attributes_of(&turn.value, KEPT),
             };
             events.push(event(turn.t, parts));
@@ -309,6 +316,16 @@ fn rings(turns: Vec<Turn>) -> Vec<Event> {
     events
 }
 
+/// `p99 high {service=checkout, pod=a}` → its name and its labels. Values are told as they are, without quotes.
+fn named(subject: &str) -> (&str, Vec<(&str, &str)>) {
+    let parts = || {
+        let (name, labels) = subject.strip_suffix('}')?.split_once(" {")?;
+        let labels = labels.split(", ").filter_map(|l| l.split_once('='));
+        (!name.is_empty()).then(|| (name, labels.collect()))
+    };
+    parts().unwrap_or((subject, Vec::new()))
+}
+
 /// Text without its HTML: tags are gone, those that end a line end one, and the five entities of XML are read.
 fn plain(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
@@ -322,20 +339,15 @@ fn plain(html: &str) -> String {
             .skip_while(|c| *c == '/')
             .take_while(char::is_ascii_alphanumeric)
             .collect();
-        match tag.find('>').filter(|_| !name.is_empty()) {
-            Some(end) => {
-                if matches!(
-                    name.to_lowercase().as_str(),
-                    "br" | "p" | "div" | "li" | "tr"
-                ) {
-                    out.push('\n');
-                }
-                rest = tag.get(end + 1..).unwrap_or_default();
+        if let Some(end) = tag.find('>').filter(|_| !name.is_empty()) {
+            let breaks = ["br", "p", "div", "li", "tr"];
+            if breaks.contains(&name.to_lowercase().as_str()) {
+                out.push('\n');
             }
-            None => {
-                out.push('<');
-                rest = tag.get(1..).unwrap_or_default();
-            }
+            rest = tag.get(end + 1..).unwrap_or_default();
+        } else {
+            out.push('<');
+            rest = tag.get(1..).unwrap_or_default();
         }
     }
     out.push_str(rest);

@@ -208,14 +208,19 @@ fn annotations_are_ranges_with_entities_and_alerts_last_from_turn_to_turn() {
         lines(&events),
         [
             "14:10:00 14:11:00 deploy: checkout 1.42.0 rolled out",
-            "14:16:40 - alert: p99 high {alertname=p99 high, service=cart} Alerting",
-            "14:15:10 14:30:10 alert: p99 high {alertname=p99 high, service=checkout} Alerting",
-            "14:08:20 - alert: disk full {alertname=disk full} Normal",
+            "14:16:40 - alert: p99 high Alerting",
+            "14:15:10 14:30:10 alert: p99 high Alerting",
+            "14:08:20 - alert: disk full Normal",
         ]
     );
     assert_eq!(events[0].text.as_ref(), "by pipeline 4711 & checked");
     assert_eq!(events[0].source.as_ref(), "ci");
     assert_eq!(entities(&events[0]), ["service:checkout"]);
+    assert_eq!(entities(&events[1]), ["service:cart"]);
+    assert_eq!(
+        events[1].text.as_ref(),
+        "{alertname=p99 high, service=cart}"
+    );
     assert!(events[0].attributes.contains("env:prod"));
     for private in ["example.org", "avatar"] {
         assert!(!events[0].attributes.contains(private));
