@@ -229,6 +229,12 @@ fn told(report: &Value) {
         let entities = findings[finding]["entities"].to_string();
         assert!(entities.contains(entity), "{entities}");
     }
+    // The alerts are of a job called `node`, and the events of nodes: that is not the same word.
+    assert!(
+        !findings
+            .iter()
+            .any(|f| f["entities"].to_string().contains("job:node"))
+    );
     let inputs = report["inputs"].as_array().unwrap();
     let format_of = |part: &str| {
         let found = inputs
