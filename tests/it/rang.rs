@@ -330,3 +330,114 @@ fn alerts_of_a_recorded_prometheus_are_events_with_both_ends() {
     }
     assert_eq!(text.matches("TargetDown resolved").count(), 1, "{text}");
 }
+
+/// A process that ends with the test.
+struct Process(std::process::Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+fn get(port: u16, path: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    let line = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+    stream.write_all(line.as_bytes()).ok()?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+#[test]
+fn an_alert_of_a_real_prometheus_is_one_event_with_the_words_of_its_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    fs::write(
+        folder.join("prometheus.yml"),
+        "global: {scrape_interval: 1s, scrape_timeout: 500ms, evaluation_interval: 1s}\nrule_files: [rules.yml]\nscrape_configs:\n  - job_name: dead\n    static_configs: [{targets: ['127.0.0.1:1']}]\n",
+    )
+    .unwrap();
+    fs::write(
+        folder.join("rules.yml"),
+        "groups:\n  - name: g\n    rules:\n      - alert: TargetDead\n        expr: up == 0\n        for: 2s\n        labels: {severity: page}\n        annotations: {summary: '{{ $labels.instance }} is down'}\n",
+    )
+    .unwrap();
+    let child = Command::new("prometheus")
+        .arg(format!(
+            "--config.file={}",
+            folder.join("prometheus.yml").display()
+        ))
+        .arg(format!(
+            "--storage.tsdb.path={}",
+            folder.join("data").display()
+        ))
+        .arg(format!("--web.listen-address=127.0.0.1:{port}"))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn();
+    let Ok(child) = child else {
+        eprintln!("skipped: no `prometheus` here; scripts/test installs it");
+        return;
+    };
+    let _server = Process(child);
+    let rings = || {
+        let path =
+            "/api/v1/query?query=count_over_time(ALERTS%7Balertstate=%22firing%22%7D%5B1m%5D)%3E=4";
+        get(port, path).is_some_and(|text| text.contains("TargetDead"))
+    };
+    for turn in 0..=600 {
+        if rings() {
+            break;
+        }
+        assert!(turn < 600, "waited a minute for an alert");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    fs::write(
+        folder.join("tailscope.toml"),
+        format!("[sources.prod]\nkind = \"prometheus\"\nurl = \"http://127.0.0.1:{port}\"\n"),
+    )
+    .unwrap();
+    done(tailscope(
+        folder,
+        &[
+            "record",
+            "--from",
+            "now-5m",
+            "--to",
+            "now",
+            "-o",
+            "n.tailscope",
+        ],
+    ));
+    let export = [
+        "export",
+        "n.tailscope",
+        "-o",
+        "-",
+        "--format",
+        "csv",
+        "--table",
+        "events",
+    ];
+    let events = String::from_utf8(done(tailscope(folder, &export))).unwrap();
+    let rows: Vec<&str> = events
+        .lines()
+        .filter(|l| l.contains("TargetDead"))
+        .collect();
+    assert_eq!(rows.len(), 1, "samples and API tell of one alert: {events}");
+    for part in [
+        "TargetDead firing",
+        "127.0.0.1:1 is down",
+        "pendingSince",
+        "instance:127.0.0.1:1",
+    ] {
+        assert!(rows[0].contains(part), "{part}: {}", rows[0]);
+    }
+}
