@@ -125,18 +125,6 @@ fn by_json(head: &Head<'_>) -> Option<Known> {
             ("a Pinpoint inspector chart", ""),
         ),
         (&["__REALTIME_TIMESTAMP"], ("a systemd journal in JSON", "")),
-        (&["items[].involvedObject"], ("Kubernetes events", "")),
-        (&["items[].regarding"], ("Kubernetes events", "")),
-        (
-            &["items[].reason", "items[].lastTimestamp"],
-            ("Kubernetes events", ""),
-        ),
-        (&["involvedObject", "reason"], ("Kubernetes events", "")),
-        (
-            &["[].startsAt", "[].fingerprint"],
-            ("alerts of Alertmanager", ""),
-        ),
-        (&["alerts[].startsAt"], ("a webhook of Alertmanager", "")),
         (&["status.operationState"], ("an Argo CD application", "")),
         (&["[].revision", "[].app_version"], ("a Helm history", "")),
         (&["services[].deployments"], ("an answer of Amazon ECS", "")),
@@ -339,6 +327,18 @@ fn by_table(first: &str, any: &Test<'_>) -> Option<Known> {
     if header.starts_with("[journal]") || any(&|l| l.starts_with("RateLimit")) {
         return Some(("a journald configuration", ""));
     }
+    // `LAST SEEN   TYPE   REASON   OBJECT   MESSAGE`, with `NAMESPACE` before it for all namespaces.
+    let is_kubectl = header.contains("last seen") && header.contains("reason");
+    let is_yaml = any(&|l| {
+        l.trim_start_matches(['-', ' '])
+            .starts_with("involvedObject:")
+    });
+    if is_kubectl || is_yaml {
+        return Some((
+            "Kubernetes events as a table or YAML",
+            "save them with `kubectl get events -A -o json`",
+        ));
+    }
     if header.starts_with("begin:vcalendar") {
         return Some(("a calendar", ""));
     }
@@ -388,6 +388,14 @@ mod tests {
                 "nGrinder",
             ),
             ("timeStamp,elapsed,label\n1,2,x\n", "JMeter"),
+            (
+                "LAST SEEN   TYPE      REASON    OBJECT      MESSAGE\n5m          Warning   BackOff   pod/web-0   Back-off\n",
+                "Kubernetes events as a table",
+            ),
+            (
+                "apiVersion: v1\nitems:\n- apiVersion: v1\n  involvedObject:\n    kind: Pod\n",
+                "Kubernetes events as a table or YAML",
+            ),
         ] {
             let name = name(text.as_bytes());
             assert!(name.contains(expected), "{text:?} gave {name:?}");
@@ -404,8 +412,6 @@ mod tests {
             ("public/logs/gc_unified_g1.log", "GC log"),
             ("public/logs/gc_jdk8_332.log", "GC log"),
             ("public/logs/journald_lnav.json", "journal"),
-            ("public/logs/k8s_events_image_pull.json", "Kubernetes"),
-            ("public/logs/k8s_events_insights_compact.json", "Kubernetes"),
             ("public/logs/jmeter_jtl_with_connect.csv", "JMeter"),
             ("public/logs/ngrinder_output_v3.0_columns.csv", "nGrinder"),
             ("public/logs/locust_stats_history_grpc_head.csv", "Locust"),

@@ -11,6 +11,7 @@ pub mod known;
 pub mod nginx;
 pub mod pprof;
 pub mod prometheus;
+pub mod rang;
 mod upstream_lists;
 pub mod xray;
 
@@ -30,6 +31,10 @@ pub trait Format: Sync {
     fn title(&self) -> &'static str;
     /// Whether bytes that begin like this are of this format.
     fn sniff(&self, head: &Head<'_>) -> Sniff;
+    /// Whether answers to this request are of this format. Asked only when the content does not say: an empty list.
+    fn answers(&self, _request: &RequestHint) -> bool {
+        false
+    }
     /// Reads all of `bytes` into `out`. Damage that leaves other rows whole goes to `log`; an error means that nothing
     /// useful was in it.
     fn read(
@@ -53,6 +58,9 @@ pub const ALL: &[&dyn Format] = &[
     &go_dump::debug1::GoProfileText,
     &go_dump::debug2::GoStackDump,
     &pprof::Pprof,
+    &rang::alertmanager::Alertmanager,
+    &rang::grafana::GrafanaAnnotations,
+    &rang::kubernetes::KubernetesEvents,
     &events::csv::EventsCsv,
     &events::jsonl::EventsJson,
 ];
@@ -215,8 +223,16 @@ pub fn recognise(head: &Head<'_>, hints: &Hints<'_>) -> Recognised {
     if best.is_none_or(|(sure, _)| sure < 80) && nginx::line::matches_given_format(head, hints) {
         return Recognised::As(&nginx::line::NginxLine);
     }
-    match best {
-        Some((_, format)) => Recognised::As(format),
+    let by_request = || {
+        let is_empty_list = matches!(
+            head.text.split_whitespace().collect::<String>().as_str(),
+            "[]" | "{}"
+        );
+        let request = hints.request.filter(|_| head.is_whole && is_empty_list)?;
+        ALL.iter().copied().find(|format| format.answers(request))
+    };
+    match best.map(|(_, format)| format).or_else(by_request) {
+        Some(format) => Recognised::As(format),
         None => Recognised::Nothing {
             guess: known::name_of(head)
                 .or_else(|| nearest.map(|(_, text)| text))

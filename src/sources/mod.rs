@@ -5,11 +5,18 @@
 //! of `formats` like any file; a machine reads of them only what it needs to know what to ask next. So tests need neither a
 //! network nor async, and a replay feeds the same answers again.
 
+pub mod alertmanager;
 pub mod config;
 pub mod file;
+pub mod grafana;
+pub mod kubernetes;
+mod look;
 pub mod prometheus;
 mod queue;
+#[cfg(test)]
+mod rang_tests;
 pub mod request;
+mod said;
 pub mod settings;
 
 use std::path::PathBuf;
@@ -45,7 +52,13 @@ pub trait Kind: Sync {
 }
 
 /// Every kind, in documentation order.
-pub const ALL: &[&dyn Kind] = &[&prometheus::Prometheus, &file::Files];
+pub const ALL: &[&dyn Kind] = &[
+    &prometheus::Prometheus,
+    &alertmanager::Alertmanager,
+    &grafana::GrafanaAnnotations,
+    &kubernetes::KubernetesEvents,
+    &file::Files,
+];
 
 /// The kind of that name.
 pub fn by_id(id: &str) -> Option<&'static dyn Kind> {

@@ -14,7 +14,7 @@ use crate::model::pack::Packs;
 use crate::model::prometheus::MetricMeta;
 use crate::model::series::{MetricKind, Sampling, Series};
 use crate::model::span::Span;
-use crate::store::{Snapshot, calls, requests};
+use crate::store::{Snapshot, alerts, calls, requests};
 
 /// Joins inputs, each with its rows. The order of `parts` does not matter: they are sorted by path and content first.
 pub fn build(mut parts: Vec<(Input, Batch)>) -> Snapshot {
@@ -55,6 +55,7 @@ pub fn build(mut parts: Vec<(Input, Batch)>) -> Snapshot {
     let (requests, duplicates) = requests::merge(requests);
     snapshot.requests = requests;
     snapshot.duplicate_requests = duplicates;
+    alerts::ring(&snapshot.series, &mut snapshot.events);
     sort_rows(&mut snapshot);
     describe_series(&mut snapshot);
     snapshot.calls = calls::match_calls(&snapshot.spans);
@@ -333,6 +334,14 @@ fn graph(snapshot: &mut Snapshot) -> EntityGraph {
         snapshot
             .series_entities
             .push(ids.into_iter().map(|(_, id)| id).collect());
+    }
+    for event in &snapshot.events {
+        let ids: Vec<(EntityType, String)> = event
+            .entities()
+            .into_iter()
+            .map(|(kind, name)| (kind, graph.add(kind, &name)))
+            .collect();
+        relate_labels(&mut graph, &ids, &mut pods_of_instance);
     }
     for (instance, pods) in &pods_of_instance {
         // An exporter that speaks for many pods (kube-state-metrics, cAdvisor) is none of them.

@@ -4,6 +4,7 @@
 //! Series are sorted by metric, labels and sampling, rows of other kinds by time, so that the same inputs give the same
 //! snapshot in whatever order they were read. The only floor that may name `polars`.
 
+mod alerts;
 pub mod build;
 pub mod calls;
 mod family;

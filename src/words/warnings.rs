@@ -124,6 +124,24 @@ mod tests {
             sentence(words, "truncated", "it ended before its time"),
             "중간에서 끊김: “it ended before its time”"
         );
+        assert_eq!(
+            sentence(words, "not_begun", "2 silences had not begun: left out"),
+            "사일런스 2개는 아직 시작하지 않아 뺐습니다"
+        );
+        assert_eq!(
+            sentence(
+                words,
+                "samples_missing",
+                "the samples of up could not be had: HTTP 500; pull again for them"
+            ),
+            "up의 샘플을 받지 못했습니다: “HTTP 500”. 다시 수집하십시오"
+        );
+        let refused = sentence(
+            words,
+            "refused",
+            "alerts could not be had: HTTP 401: no tenant",
+        );
+        assert!(refused.contains("받지 못했습니다"), "{refused}");
         assert_eq!(place(words, "line 12"), "12행");
         assert_eq!(place(words, "$.data"), "$.data");
         assert_eq!(

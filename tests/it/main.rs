@@ -16,6 +16,8 @@ mod korean;
 #[cfg(feature = "live")]
 mod live;
 mod prom_cases;
+#[cfg(feature = "live")]
+mod rang;
 mod support;
 #[cfg(feature = "gui")]
 mod ui;

@@ -11,7 +11,7 @@ use crate::base::text;
 use crate::base::time::Timestamp;
 use crate::detect::change::telemetry::Seen;
 use crate::detect::{Context, Detector, Verdict};
-use crate::model::entity::EntityType;
+use crate::model::entity::{EntityType, entity_id};
 use crate::model::event::Event;
 use crate::model::finding::{Finding, FindingKind, Severity};
 use crate::store::Snapshot;
@@ -150,9 +150,17 @@ fn of_telemetry(change: Seen) -> Finding {
     finding
 }
 
-/// Entities whose name stands in an event as a word of its own, the longest names first.
+/// Entities that an event names by their ids, then those whose name stands in it as a word of its own, the longest names
+/// first.
 fn entities_named(snapshot: &Snapshot, event: &Event) -> Vec<String> {
-    let prose = format!("{} {} {}", event.title, event.text, event.attributes);
+    let told = event.entities();
+    // Who says by id whom it is about says with its title no more than that ("node" is the kind of what is named there).
+    let prose = if told.is_empty() {
+        let values = values_of(&event.attributes);
+        format!("{} {} {values}", event.title, event.text)
+    } else {
+        event.text.to_string()
+    };
     let mut found: Vec<(usize, String)> = snapshot
         .graph
         .names()
@@ -161,7 +169,41 @@ fn entities_named(snapshot: &Snapshot, event: &Event) -> Vec<String> {
         .map(|(id, _, name)| (name.len(), id.to_owned()))
         .collect();
     found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    found.into_iter().map(|(_, id)| id).collect()
+    let mut ids: Vec<String> = told
+        .into_iter()
+        .map(|(kind, name)| entity_id(kind, &name))
+        .collect();
+    for (_, id) in found {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+/// What stands in attributes, without their names: a job called `node` is not meant by `"node": "worker-2"`.
+fn values_of(attributes: &str) -> String {
+    fn walk(value: &serde_json::Value, into: &mut String) {
+        match value {
+            serde_json::Value::Array(all) => all.iter().for_each(|v| walk(v, into)),
+            serde_json::Value::Object(all) => all.values().for_each(|v| walk(v, into)),
+            serde_json::Value::String(text) => {
+                into.push(' ');
+                into.push_str(text);
+            }
+            serde_json::Value::Number(number) => {
+                into.push(' ');
+                into.push_str(&number.to_string());
+            }
+            serde_json::Value::Null | serde_json::Value::Bool(_) => {}
+        }
+    }
+    let mut values = String::new();
+    match serde_json::from_str(attributes) {
+        Ok(value) => walk(&value, &mut values),
+        Err(_) => attributes.clone_into(&mut values),
+    }
+    values
 }
 
 /// Whether `name` stands in `prose` and is not a part of a longer word.

@@ -11,6 +11,8 @@ mod drive;
 mod failure;
 mod gate;
 mod interrupt;
+#[cfg(test)]
+mod rang_tests;
 mod secrets;
 mod send;
 #[cfg(feature = "aws")]

@@ -62,7 +62,7 @@ impl Format for EventsJson {
         if has(&["startsat"]) && has(&["labels"]) {
             return Sniff::refused(
                 40,
-                "it is an answer of Alertmanager, which this version does not read",
+                "it is an answer of Alertmanager",
             );
         }
         Sniff::Yes(65)

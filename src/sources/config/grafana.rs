@@ -155,6 +155,18 @@ impl DataSource {
                 self.name
             ));
         }
+        // Grafana puts this path before the API of these two itself, and takes `cortex` when nothing is said
+        // (`pkg/services/ngalert/api/lotex_am.go`).
+        let implementation = self.json_data.get("implementation").and_then(Value::as_str);
+        let is_below = kind == "alertmanager"
+            && matches!(implementation.unwrap_or("cortex"), "cortex" | "mimir");
+        let url = url.map(|url| {
+            if is_below {
+                format!("{url}/alertmanager")
+            } else {
+                url
+            }
+        });
         Ok(SourceSettings {
             name: plain_name(&self.name),
             kind: kind.to_owned(),

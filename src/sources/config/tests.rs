@@ -141,6 +141,29 @@ fn faults_say_where_and_what_was_expected() {
 }
 
 #[test]
+fn an_alertmanager_of_mimir_is_below_a_path_of_its_own() {
+    let loaded = load(
+        "datasources.yaml",
+        r"
+datasources:
+  - {name: plain, type: alertmanager, url: 'http://am:9093', jsonData: {implementation: prometheus}}
+  - {name: mimir, type: alertmanager, url: 'http://mimir:8080', jsonData: {implementation: mimir}}
+  - {name: unsaid, type: alertmanager, url: 'http://cortex:8080/'}
+",
+    )
+    .unwrap();
+    for (name, url) in [
+        ("plain", "http://am:9093"),
+        ("mimir", "http://mimir:8080/alertmanager"),
+        ("unsaid", "http://cortex:8080/alertmanager"),
+    ] {
+        let source = &loaded.sources[name];
+        assert_eq!(source.kind, "alertmanager");
+        assert_eq!(source.url.as_deref(), Some(url));
+    }
+}
+
+#[test]
 fn grafana_provisioning_is_read_unchanged_and_says_what_is_missing() {
     let loaded = load(
         "datasources.yaml",

@@ -97,7 +97,7 @@ fn marks_of(incident: &Incident, notes: &Notes) -> Vec<Mark> {
             t: event.t.nanos(),
             end: event.end.map(Timestamp::nanos),
             what: match event.kind.as_ref() {
-                "alert" => What::Alert,
+                "alert" | "fault" => What::Alert,
                 _ if event.is_change() => What::Change,
                 _ => What::Note,
             },
