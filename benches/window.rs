@@ -1,7 +1,7 @@
 //! P9 and P10 of `design.md` §6, on the real program under Xvfb with Mesa's software OpenGL: from the start to the first frame, the time
 //! of `--version`, frames of an idle window; and the memory of the largest sample incident once it is read.
 //!
-//! Run with `cargo bench --features gui --bench window`. Says that it skips where Xvfb is missing.
+//! Run with `cargo bench --features gui --bench window`; `TAILSCOPE_BENCH_FOLDER` names one more folder to open. Says that it skips where Xvfb is missing.
 
 #![expect(
     clippy::disallowed_methods,
@@ -135,10 +135,15 @@ fn main() {
         "P9 start to first frame: {:.0} ms (floor 500, aim 300)",
         median(first)
     );
+    // A folder of one's own, a large one say, is measured as well.
+    let own = std::env::var("TAILSCOPE_BENCH_FOLDER").ok();
     for input in [
         "fixtures/ingress-metrics-lock/input",
         "fixtures/snat-connect-ladder/input",
-    ] {
+    ]
+    .into_iter()
+    .chain(own.as_deref())
+    {
         let start = Instant::now();
         let (child, log) = window(&display, folder.path(), Some(input));
         let is_open = |at: usize| {
