@@ -318,7 +318,7 @@ impl<'a> Json<'a> {
             match byte {
                 // Beyond 18 digits the sum may be wrong, and is not used.
                 b'0'..=b'9' => {
-                    digits = digits.wrapping_mul(10).wrapping_add(i64::from(byte - b'0'))
+                    digits = digits.wrapping_mul(10).wrapping_add(i64::from(byte - b'0'));
                 }
                 b'.' if point.is_none() => point = Some(length),
                 b'.' | b'-' | b'+' | b'a'..=b'z' | b'A'..=b'Z' => return None,

@@ -390,7 +390,7 @@ impl<'o> Reader<'o> {
         let body = memchr::memchr(b'\n', head.unwrap_or_default())
             .and_then(|end| text.split_at_checked(end))
             .filter(|(line, _)| is_header(line))
-            .map_or(text.as_ref(), |(_, body)| body);
+            .map_or(&*text, |(_, body)| body);
         if let Err(fault) = self.document(&mut Json::new(body), place) {
             let what = if fault.at >= body.len() {
                 "is cut off"
