@@ -82,6 +82,8 @@ fn sort_rows(snapshot: &mut Snapshot) {
             && kept.kind == later.kind
             && (kept.duration_ms == later.duration_ms || later.duration_ms.is_none())
     });
+    // They are held as long as the incident is open, by the million.
+    snapshot.spans.shrink_to_fit();
     snapshot
         .summaries
         .sort_by(|a, b| (a.start, &a.trace_id).cmp(&(b.start, &b.trace_id)));
