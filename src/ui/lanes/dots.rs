@@ -230,8 +230,15 @@ impl DotLane {
         ) else {
             return;
         };
-        for ((t, v), _) in t.iter().zip(v).zip(e).filter(|(_, is_error)| !**is_error) {
-            cells.add(*t, place.y_ln(*v));
+        // Dots are in order of time: the column is looked up once for all that stand in it.
+        let mut from = 0;
+        while let Some(first) = t.get(from) {
+            let (end, counts) = cells.column(*first);
+            let rest = t.get(from..).unwrap_or_default();
+            let to = from + rest.partition_point(|t| *t < end).max(1);
+            let inside = v.get(from..to).zip(e.get(from..to));
+            counts.add_all(inside.unwrap_or_default(), place);
+            from = to;
         }
     }
 

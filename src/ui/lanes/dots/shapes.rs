@@ -17,7 +17,7 @@ pub(super) const DNS_RUNG: f32 = 5_000.0;
 /// Columns are counted from the epoch, so that a pan moves them and changes none.
 pub(super) struct Cells {
     /// Nanoseconds of a column, and where the first one begins.
-    wide: f64,
+    wide: i64,
     pub(super) start: i64,
     top: f32,
     pub(super) rows: usize,
@@ -26,17 +26,12 @@ pub(super) struct Cells {
 
 impl Cells {
     pub(super) fn new(place: &Place, area: Rect) -> Self {
-        let wide = (f64::from(CELL) / place.per_nano.max(1e-12))
-            .max(1.0)
-            .floor();
+        let wide = (f64::from(CELL) / place.per_nano.max(1e-12)).max(1.0) as i64;
         let columns = (f64::from(area.width()) / f64::from(CELL)) as usize + 3;
         let rows = (area.height() / CELL) as usize + 1;
         Self {
             wide,
-            start: place
-                .start
-                .div_euclid(wide as i64)
-                .saturating_mul(wide as i64),
+            start: place.start.div_euclid(wide).saturating_mul(wide),
             top: area.top(),
             rows,
             counts: vec![0; columns * rows],
@@ -44,11 +39,25 @@ impl Cells {
     }
 
     pub(super) fn add(&mut self, t: i64, y: f32) {
-        let column = (t.saturating_sub(self.start) as f64 / self.wide) as usize;
         let row = (((y - self.top) / CELL) as usize).min(self.rows - 1);
-        if let Some(count) = self.counts.get_mut(column * self.rows + row) {
+        if let Some(count) = self.column(t).1.counts.get_mut(row) {
             *count += 1;
         }
+    }
+
+    /// The column of a time, and when it ends; one without cells for a time that is not on screen.
+    pub(super) fn column(&mut self, t: i64) -> (i64, Column<'_>) {
+        let column = t.saturating_sub(self.start).max(0) / self.wide;
+        let end = (column + 1)
+            .saturating_mul(self.wide)
+            .saturating_add(self.start);
+        let from = (column as usize).saturating_mul(self.rows);
+        let counts = self.counts.get_mut(from..from.saturating_add(self.rows));
+        let column = Column {
+            top: self.top,
+            counts: counts.unwrap_or_default(),
+        };
+        (end, column)
     }
 
     pub(super) fn draw(&self, place: &Place, (ink, bright): (Color32, Color32), mesh: &mut Mesh) {
@@ -56,12 +65,37 @@ impl Cells {
         let ramp = Ramp::new(most, ink, bright);
         for (at, count) in self.counts.iter().enumerate().filter(|(_, n)| **n > 0) {
             let (column, row) = (at / self.rows, at % self.rows);
-            let t = self
-                .start
-                .saturating_add((column as f64 * self.wide) as i64);
+            let t = i64::try_from(column)
+                .unwrap_or(i64::MAX)
+                .saturating_mul(self.wide)
+                .saturating_add(self.start);
             let corner = pos2(place.x(t), self.top + row as f32 * CELL);
             let square = Rect::from_min_size(corner, vec2(CELL, CELL));
             mesh::bar(mesh, square, ramp.color(*count));
+        }
+    }
+}
+
+/// The cells of one column.
+pub(super) struct Column<'c> {
+    top: f32,
+    counts: &'c mut [u32],
+}
+
+impl Column<'_> {
+    /// Counts those of many values (as [`Place::y_ln`] takes them) that did not fail.
+    pub(super) fn add_all(self, (values, is_error): (&[f32], &[bool]), place: &Place) {
+        let Some(last) = self.counts.len().checked_sub(1) else {
+            return;
+        };
+        // From a value to its row in one step: y is linear in it.
+        let zero = (place.bottom + place.base * place.per_unit - self.top) / CELL;
+        let slope = -place.per_unit / CELL;
+        for (value, is_error) in values.iter().zip(is_error) {
+            let row = (zero + value * slope) as usize;
+            if let Some(count) = self.counts.get_mut(row.min(last)) {
+                *count += u32::from(!is_error);
+            }
         }
     }
 }

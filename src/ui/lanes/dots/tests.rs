@@ -36,6 +36,26 @@ fn every_dot_is_counted_once_where_it_stands() {
         .map(|at| at % cells.rows)
         .collect();
     assert_eq!(rows.into_iter().collect::<Vec<_>>(), [10]);
+    // Many at once, as a lane counts them.
+    let mut many = Cells::new(&place, area);
+    let (v, mut e) = (vec![30.0; 1_000], vec![false; 1_000]);
+    e[7] = true;
+    let t: Vec<i64> = (0..1_000).map(|k| 1_003 + k).collect();
+    let mut from = 0;
+    while from < t.len() {
+        let (end, column) = many.column(t[from]);
+        let to = t.partition_point(|t| *t < end);
+        assert!(to > from, "a column holds the time that asked for it");
+        column.add_all((&v[from..to], &e[from..to]), &place);
+        from = to;
+    }
+    assert_eq!(many.counts.iter().sum::<u32>(), 999, "one failed");
+    let differ = many
+        .counts
+        .iter()
+        .zip(&cells.counts)
+        .filter(|(a, b)| a != b);
+    assert_eq!(differ.count(), 1);
     // The same dots, a little further: the cells have moved with them.
     let moved = Place {
         start: 1_010,
