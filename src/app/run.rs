@@ -1,10 +1,12 @@
 //! Opens the native window.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use crate::app::{App, Start};
 
 /// Why there is no window.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot open a window: {0}")]
+#[error("no window: {0}")]
 pub struct WindowError(String);
 
 /// Opens the window and returns when it is closed.
@@ -19,12 +21,22 @@ pub fn run(start: Start) -> Result<(), WindowError> {
             .with_drag_and_drop(true),
         ..Default::default()
     };
-    eframe::run_native(
-        "tailscope",
-        options,
-        Box::new(move |cc| Ok(Box::new(App::new(&cc.egui_ctx, start)?))),
-    )
-    .map_err(|e| WindowError(plain(&e.to_string())))
+    // The window library panics when the display takes the window away. What a person did is saved as it is done, so nothing is
+    // lost but the window.
+    let ran = catch_unwind(AssertUnwindSafe(|| {
+        eframe::run_native(
+            "tailscope",
+            options,
+            Box::new(move |cc| Ok(Box::new(App::new(&cc.egui_ctx, start)?))),
+        )
+    }));
+    match ran {
+        Ok(ended) => ended.map_err(|e| WindowError(plain(&e.to_string()))),
+        Err(_) => Err(WindowError(
+            "the display took it away; view and notes are kept, and the next start offers them"
+                .to_owned(),
+        )),
+    }
 }
 
 /// The words of an error without the source line that the window library puts before them.

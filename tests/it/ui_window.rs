@@ -239,3 +239,27 @@ fn by_keys_alone_from_the_window_to_an_exported_timeline() {
     });
     assert!(text.contains("paged the platform team"), "{text}");
 }
+
+#[test]
+fn a_window_that_the_display_takes_away_ends_the_program_with_words() {
+    let Some(screen) = Screen::new() else { return };
+    let state = tempfile::tempdir().unwrap();
+    let mut window = Window::open(&screen, state.path(), "fixtures/snat-connect-ladder/input");
+    window.rest();
+    let id = screen.tool(&["search", "--onlyvisible", "--name", "Tailscope"]);
+    screen.tool(&["windowclose", id.unwrap().lines().next().unwrap()]);
+    let end = Instant::now() + Duration::from_mins(1);
+    let ended = loop {
+        // A window that is at rest learns of it with the next thing that happens to it.
+        screen.key("f");
+        if let Some(ended) = window.program.try_wait().unwrap() {
+            break ended;
+        }
+        assert!(Instant::now() < end, "it goes on without a window");
+        std::thread::sleep(Duration::from_millis(100));
+    };
+    assert!(
+        matches!(ended.code(), Some(0 | 6)),
+        "{ended:?} is no way to end"
+    );
+}
