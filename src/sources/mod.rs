@@ -11,6 +11,7 @@ pub mod prometheus;
 mod queue;
 pub mod request;
 pub mod settings;
+pub mod xray;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,6 +31,10 @@ pub trait Kind: Sync {
     fn example(&self) -> &'static str;
     /// The JSON Schema of those settings, for `tailscope schema sources`.
     fn own_schema(&self) -> schemars::Schema;
+    /// The base address: the one of the settings, or the kind's own where it has one (AWS).
+    fn address(&self, source: &SourceSettings) -> Option<String> {
+        source.url.clone()
+    }
     /// Checks the settings and plans what to pull of `window`. Asks nothing yet.
     fn plan(
         &self,
@@ -45,7 +50,7 @@ pub trait Kind: Sync {
 }
 
 /// Every kind, in documentation order.
-pub const ALL: &[&dyn Kind] = &[&prometheus::Prometheus, &file::Files];
+pub const ALL: &[&dyn Kind] = &[&prometheus::Prometheus, &xray::XRay, &file::Files];
 
 /// The kind of that name.
 pub fn by_id(id: &str) -> Option<&'static dyn Kind> {

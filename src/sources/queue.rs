@@ -30,6 +30,11 @@ impl<P> Queue<P> {
         self.waiting.push_back((purpose, request));
     }
 
+    /// Asks nothing of what waits any more; what is in flight is still answered.
+    pub(super) fn forget(&mut self) {
+        self.waiting.clear();
+    }
+
     /// Whether nothing waits and nothing is in flight.
     pub(super) fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.in_flight.is_empty()

@@ -49,11 +49,13 @@ impl Signer {
         let config = self
             .config
             .get_or_init(|| async {
-                aws_config::defaults(aws_config::BehaviorVersion::latest())
+                let mut loader = aws_config::defaults(aws_config::BehaviorVersion::latest())
                     .http_client(SharedHttpClient::new(OverOurs(self.http.clone())))
-                    .region(aws_config::Region::new(signing.region.clone()))
-                    .load()
-                    .await
+                    .region(aws_config::Region::new(signing.region.clone()));
+                if let Some(profile) = &signing.profile {
+                    loader = loader.profile_name(profile);
+                }
+                loader.load().await
             })
             .await;
         let provider = config
