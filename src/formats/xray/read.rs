@@ -36,6 +36,8 @@ pub(super) struct Reader<'o> {
     unescaped: String,
     /// How many values were of X-Ray, also empty ones.
     recognised: u64,
+    /// Whether it is an answer of a pull, which says by itself what is missing in the end.
+    is_pulled: bool,
 }
 
 impl<'o> Reader<'o> {
@@ -47,7 +49,14 @@ impl<'o> Reader<'o> {
             log,
             unescaped: String::new(),
             recognised: 0,
+            is_pulled: false,
         }
+    }
+
+    /// Whether it is an answer of a pull.
+    pub(super) const fn of_pull(mut self, is_pulled: bool) -> Self {
+        self.is_pulled = is_pulled;
+        self
     }
 
     /// Reads a whole text.
@@ -219,7 +228,7 @@ impl<'o> Reader<'o> {
                 }
                 ("UnprocessedTraceIds", Kind::Array) => self.unprocessed(json, place)?,
                 ("NextToken", Kind::String) => {
-                    if !json.string()?.is_empty() {
+                    if !json.string()?.is_empty() && !self.is_pulled {
                         self.log.note(
                             "next_page",
                             "the answer names a next page (NextToken): without that page among the inputs the list is \
@@ -251,15 +260,17 @@ impl<'o> Reader<'o> {
             count += 1;
         }
         if count > 0 {
-            self.log.lost(
-                "unprocessed_traces",
-                format!(
-                    "the service did not return {} that were asked for (expired, not indexed yet, or of another \
-                     region), the first {sample}; ask for them again",
-                    crate::base::text::count(count, "trace", "traces")
-                ),
-                format!("{}.UnprocessedTraceIds", place()),
+            let text = format!(
+                "the service did not return {} that were asked for (expired, not indexed yet, or of another \
+                 region), the first {sample}; ask for them again",
+                crate::base::text::count(count, "trace", "traces")
             );
+            let place = format!("{}.UnprocessedTraceIds", place());
+            if self.is_pulled {
+                self.log.note("unprocessed_traces", text, place);
+            } else {
+                self.log.lost("unprocessed_traces", text, place);
+            }
         }
         Ok(())
     }
