@@ -331,6 +331,7 @@ warn-code-summaries_missing = list of traces incomplete
 warn-code-summaries_sampled = share of the list
 warn-code-traces_left_out = traces left out
 warn-code-traces_missing = traces missing
+warn-code-bad_point = damaged point of statistics
 warn-code-no_table = kept without a table
 warn-code-unknown_selector = statistics of nobody known
 

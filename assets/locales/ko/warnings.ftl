@@ -330,6 +330,7 @@ warn-code-summaries_missing = 불완전한 트레이스 목록
 warn-code-summaries_sampled = 목록의 일부
 warn-code-traces_left_out = 제외한 트레이스
 warn-code-traces_missing = 빠진 트레이스
+warn-code-bad_point = 손상된 통계 값
 warn-code-no_table = 표 없이 보관
 warn-code-unknown_selector = 대상을 알 수 없는 통계
 

@@ -250,7 +250,7 @@ fn statistics(body: &Value, request: Option<&RequestHint>, out: &mut Batch, log:
                 points.insert(at, Point::of(value));
             }
             None => log.lost(
-                "bad_timestamp",
+                "bad_point",
                 "a point of the statistics without a time; it is left out",
                 format!("$.TimeSeriesServiceStatistics[{ix}]"),
             ),

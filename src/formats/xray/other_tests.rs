@@ -101,7 +101,7 @@ fn statistics_without_their_request_are_read_and_said_to_be_of_nobody_known() {
         None,
     );
     assert_eq!(batch.series.len(), 0);
-    assert_eq!(warnings[0].code, "bad_timestamp");
+    assert_eq!(warnings[0].code, "bad_point");
 }
 
 #[test]

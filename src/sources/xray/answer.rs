@@ -35,6 +35,8 @@ const UNKNOWN: &[&str] = &[
     "RequestExpired",
     "UnrecognizedClientException",
     "InvalidClientTokenId",
+    "InvalidAccessKeyId",
+    "AuthFailure",
     "InvalidSignatureException",
     "SignatureDoesNotMatch",
     "IncompleteSignature",
@@ -109,8 +111,10 @@ fn code(reply: &Reply, body: Option<&Value>) -> String {
         .header("x-amzn-errortype")
         .or_else(|| field("__type"))
         .or_else(|| field("code"))
+        .map(str::to_owned)
+        .or_else(|| element(reply, "Code"))
         .unwrap_or_default();
-    let after = whole.rsplit('#').next().unwrap_or(whole);
+    let after = whole.rsplit('#').next().unwrap_or(&whole);
     after.split(':').next().unwrap_or(after).trim().to_owned()
 }
 
@@ -118,6 +122,8 @@ fn text(reply: &Reply, code: &str, body: Option<&Value>) -> String {
     let message = ["message", "Message"]
         .iter()
         .find_map(|key| body?.get(key)?.as_str())
+        .map(str::to_owned)
+        .or_else(|| element(reply, "Message"))
         .unwrap_or_default();
     let mut text = format!("HTTP {}", reply.status);
     if !code.is_empty() {
@@ -126,9 +132,17 @@ fn text(reply: &Reply, code: &str, body: Option<&Value>) -> String {
     }
     if !message.is_empty() {
         text.push_str(": ");
-        text.push_str(&crate::base::text::shorten(message, 300));
+        text.push_str(&crate::base::text::shorten(&message, 300));
     }
     text
+}
+
+/// The text of an element of XML: what stands before the service, and emulators, say no in it.
+fn element(reply: &Reply, name: &str) -> Option<String> {
+    let text = std::str::from_utf8(&reply.body).ok()?;
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    let (inside, _) = rest.split_once(&format!("</{name}>"))?;
+    Some(inside.trim().to_owned())
 }
 
 /// `Time range cannot be longer than 6 hours` and the like (`xray.md` §1).

@@ -57,6 +57,20 @@ enum Purpose {
     Retrieved(Retrieval),
 }
 
+impl Purpose {
+    /// Whether traces are missing without its answer.
+    const fn is_of_traces(&self) -> bool {
+        matches!(
+            self,
+            Self::Summaries(..)
+                | Self::Traces(_)
+                | Self::Start(_)
+                | Self::Poll(_)
+                | Self::Retrieved(_)
+        )
+    }
+}
+
 /// A question, to ask it again.
 #[derive(Debug, Clone)]
 struct Ask {
@@ -100,6 +114,8 @@ pub(super) struct XRayPull {
     unprocessed: BTreeSet<String>,
     /// Calls that were refused, each once.
     denied: BTreeSet<&'static str>,
+    /// Calls that are not there, and can be done without.
+    absent: BTreeSet<&'static str>,
     log: Reporter,
 }
 
@@ -118,6 +134,7 @@ impl XRayPull {
             missing: BTreeSet::new(),
             unprocessed: BTreeSet::new(),
             denied: BTreeSet::new(),
+            absent: BTreeSet::new(),
             log: Reporter::new(),
         }
     }
@@ -281,16 +298,17 @@ impl XRayPull {
     /// What this is going to cost, as far as the service says how much there is.
     fn preview(&mut self, slices: usize) {
         let most = self.checked.max_traces();
+        let slices = crate::base::text::count(slices as u64, "piece", "pieces");
         let text = self.count.map_or_else(
             || {
                 format!(
-                    "how many traces there are is not known before; the list is read in {slices} pieces, and at most {most} traces are fetched whole"
+                    "how many traces there are is not known before; the list is read in {slices}, and at most {most} traces are fetched whole"
                 )
             },
             |count| {
                 let whole = usize::try_from(count).unwrap_or(usize::MAX).min(most);
                 format!(
-                    "X-Ray counts {count} calls in the window; the list is read in {slices} pieces, and at most {whole} traces are fetched whole, in {} requests",
+                    "X-Ray counts {count} calls in the window; the list is read in {slices}, and at most {whole} traces are fetched whole, in {} requests",
                     whole.div_ceil(self.per_request())
                 )
             },
@@ -608,9 +626,8 @@ impl XRayPull {
             Answer::Unreached(why) if is_first => self.stop(why),
             Answer::Denied(why) => self.denied(&ask, &why),
             Answer::Invalid(why) => self.invalid(ask, &why),
-            Answer::Absent if matches!(ask.purpose, Purpose::Graph | Purpose::Statistics(_)) => {
-                let text = format!("it has no {}", ask.action.name());
-                self.log.note("fact_missing", text, None);
+            Answer::Absent if !ask.purpose.is_of_traces() => {
+                self.absent.insert(ask.action.name());
             }
             Answer::Absent => self.lose(&ask, "there is no such call at this address"),
             Answer::Unreached(why) | Answer::Refused(why) => self.lose(&ask, &why),
@@ -619,6 +636,14 @@ impl XRayPull {
 
     /// What remained open.
     fn conclude(&mut self) {
+        if !self.absent.is_empty() {
+            let names: Vec<&str> = std::mem::take(&mut self.absent).into_iter().collect();
+            let text = format!(
+                "there is no {} at this address: an emulator, perhaps",
+                names.join(", ")
+            );
+            self.log.note("fact_missing", text, None);
+        }
         if !self.unprocessed.is_empty() {
             let text = format!(
                 "{} were not processed after {MOST_AGAIN} more tries (expired, not indexed yet, or of another region); pull again for them",

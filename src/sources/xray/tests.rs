@@ -512,6 +512,16 @@ fn credentials_that_are_not_taken_end_the_pull_with_one_error() {
         assert_eq!(codes(&warnings), [("refused", true)]);
         assert!(warnings[0].text.contains(code));
     }
+    let xml = "<?xml version=\"1.0\"?><ErrorResponse><Errors><Error><Code>InvalidClientTokenId</Code><Message>The security token included in the request is invalid.</Message></Error></Errors></ErrorResponse>";
+    let (_, warnings) = pull_of(
+        serde_json::json!({}),
+        60,
+        vec![("/", vec![(403, Vec::new(), xml.to_owned())])],
+    );
+    assert_eq!(
+        warnings[0].text,
+        "HTTP 403 InvalidClientTokenId: The security token included in the request is invalid."
+    );
     // They may also expire in the middle.
     let (service, warnings) = pull_of(
         serde_json::json!({}),
