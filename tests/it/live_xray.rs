@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tailscope::session::analysis::{Asked, Document};
+use tailscope::session::intake;
 
 const SECRET: &str = "hunter2-planted-secret-key-of-forty-char";
 const TOKEN: &str = "hunter2-planted-session-token";
@@ -170,11 +171,9 @@ fn holds(all: &[u8], words: &str) -> bool {
 
 /// Trace, span, parent and service of every span of a bundle.
 fn spans_of(folder: &Path, bundle: &str) -> BTreeSet<String> {
-    let asked = Asked {
-        paths: vec![folder.join(bundle)],
-        ..Asked::default()
-    };
-    let document = Document::open(&asked).unwrap();
+    let options = intake::Options::default();
+    let read = intake::read(&[folder.join(bundle)], &options, &mut std::io::empty());
+    let document = Document::new(read, Asked::default());
     document
         .snapshot
         .spans
