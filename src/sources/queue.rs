@@ -30,9 +30,9 @@ impl<P> Queue<P> {
         self.waiting.push_back((purpose, request));
     }
 
-    /// Asks nothing of what waits any more; what is in flight is still answered.
-    pub(super) fn forget(&mut self) {
-        self.waiting.clear();
+    /// Does not ask any more what waits and is such; what is in flight is still answered.
+    pub(super) fn forget(&mut self, is_such: impl Fn(&P) -> bool) {
+        self.waiting.retain(|(purpose, _)| !is_such(purpose));
     }
 
     /// Whether nothing waits and nothing is in flight.

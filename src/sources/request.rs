@@ -29,7 +29,7 @@ pub struct Request {
     pub again: u32,
     /// What the recording says was sent, where that differs from pull to pull (tokens of pages): the name of an exchange
     /// must be the same in each.
-    pub recorded_as: Option<Body>,
+    pub recorded_as: Option<Box<Body>>,
 }
 
 /// The methods that sources use.
@@ -77,7 +77,7 @@ pub struct Signing {
     /// Region.
     pub region: String,
     /// Profile of the AWS configuration, when not the one that the chain takes by itself.
-    pub profile: Option<String>,
+    pub profile: Option<Box<str>>,
 }
 
 impl Request {
@@ -129,7 +129,7 @@ impl Request {
 
     /// As a bundle keeps it.
     pub fn question(&self) -> Question {
-        let (content_type, body) = match self.recorded_as.as_ref().unwrap_or(&self.body) {
+        let (content_type, body) = match self.recorded_as.as_deref().unwrap_or(&self.body) {
             Body::Empty => (None, None),
             Body::Form(form) => (
                 Some("application/x-www-form-urlencoded".to_owned()),

@@ -63,7 +63,7 @@ impl Signer {
                     }))
                     .region(aws_config::Region::new(signing.region.clone()));
                 if let Some(profile) = &signing.profile {
-                    loader = loader.profile_name(profile);
+                    loader = loader.profile_name(profile.as_ref());
                 }
                 loader.load().await
             })

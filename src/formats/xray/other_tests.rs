@@ -76,7 +76,7 @@ fn statistics_become_series_of_sampled_requests() {
         }
     );
     assert_eq!(first.t[0], 1_796_046_000_000_000_000);
-    assert_eq!(batch.asked.unwrap().secs(), 3600.0);
+    assert_eq!(batch.asked.unwrap().nanos(), 3_600_000_000_000);
 }
 
 #[test]

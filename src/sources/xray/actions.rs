@@ -74,8 +74,8 @@ pub(super) fn secs(ms: i64) -> Value {
 pub(super) fn page(first: &Request, token: &str, number: u32) -> Request {
     let mut next = first.clone();
     next.body = set(&first.body, "NextToken", token);
-    let shown = first.recorded_as.as_ref().unwrap_or(&first.body);
-    next.recorded_as = Some(set(shown, "NextToken", &format!("page {number}")));
+    let shown = first.recorded_as.as_deref().unwrap_or(&first.body);
+    next.recorded_as = Some(Box::new(set(shown, "NextToken", &format!("page {number}"))));
     next
 }
 

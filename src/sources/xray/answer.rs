@@ -93,9 +93,9 @@ pub(super) fn read(outcome: &Outcome<'_>) -> Answer {
         Answer::Denied(text)
     } else if reply.status == 404 && code != "ResourceNotFoundException" {
         Answer::Absent
-    } else if matches!(reply.status, 400 | 413) && is_too_much(&text) {
-        Answer::TooMuch(text)
-    } else if matches!(reply.status, 502..=504) {
+    } else if matches!(reply.status, 502..=504)
+        || matches!(reply.status, 400 | 413) && is_too_much(&text)
+    {
         Answer::TooMuch(text)
     } else if reply.status == 400 {
         Answer::Invalid(text)

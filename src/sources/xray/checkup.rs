@@ -123,10 +123,10 @@ impl XRayCheckup {
         };
         if !self.denied.is_empty() {
             let names: Vec<&str> = self.denied.iter().map(|a| a.name()).collect();
-            text.push_str(&format!("; not {}", names.join(", ")));
+            text = format!("{text}; not {}", names.join(", "));
         }
         if !self.absent.is_empty() {
-            text.push_str(&format!("; not there: {}", self.absent.join(", ")));
+            text = format!("{text}; not there: {}", self.absent.join(", "));
         }
         for other in &self.others {
             text.push_str("; ");
@@ -173,7 +173,7 @@ impl Pull for XRayCheckup {
             }
             Answer::Unknown(text) => {
                 self.unknown.get_or_insert(text);
-                self.queue.forget();
+                self.queue.forget(|_| true);
             }
             Answer::Denied(_) => self.denied.push(action),
             Answer::Absent => self.absent.push(action.name()),

@@ -135,7 +135,7 @@ impl Checked {
             signing: Signing {
                 service: "xray",
                 region,
-                profile: own.profile.clone(),
+                profile: own.profile.as_deref().map(Box::from),
             },
             own,
             trace_ids,

@@ -119,6 +119,8 @@ pub(super) struct Choice {
     pub(super) worst: usize,
     /// Taken evenly of the rest.
     pub(super) even: usize,
+    /// Left out.
+    pub(super) left: usize,
 }
 
 /// Takes at most `most` of the rows: those that are `wanted` by name, then up to half for the failed and slow ones, the
@@ -159,6 +161,7 @@ pub(super) fn choose(rows: &BTreeMap<String, Row>, wanted: &[String], most: usiz
             .filter(|id| worst.binary_search(id).is_err())
             .collect();
         choice.even = room - choice.worst;
+        choice.left = rest.len() - room;
         let even = (0..choice.even)
             .filter_map(|n| others.get(n * others.len() / choice.even.max(1)).copied());
         ids.extend(even);
@@ -227,6 +230,7 @@ mod tests {
         let wanted = ["own".to_owned()];
         let choice = choose(&rows, &wanted, 11);
         assert_eq!((choice.of, choice.worst, choice.even), (1000, 5, 5));
+        assert_eq!(choice.left, 990);
         assert_eq!(choice.ids.len(), 11, "{choice:?}");
         for id in ["own", "t007", "t500"] {
             assert!(choice.ids.iter().any(|i| i == id), "{id}");

@@ -85,7 +85,8 @@ impl Retrieval {
         let first = self.ids.first().map_or("", String::as_str);
         let mut request = Action::ListRetrieved.request(body(&self.token));
         let shown = format!("of {} traces from {first}", self.ids.len());
-        request.recorded_as = Some(Body::Json(Value::Object(body(&shown)).to_string()));
+        let shown = Value::Object(body(&shown)).to_string();
+        request.recorded_as = Some(Box::new(Body::Json(shown)));
         request
     }
 

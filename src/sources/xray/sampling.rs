@@ -54,18 +54,18 @@ impl Sampling {
         for name in names {
             let mut part = format!("rule `{name}`");
             if let Some((reservoir, rate)) = self.rules.get(name) {
-                part.push_str(&format!(
-                    " takes {reservoir} requests a second and {} of the others",
+                part = format!(
+                    "{part} takes {reservoir} requests a second and {} of the others",
                     percent(*rate)
-                ));
+                );
             }
             if let Some((requests, sampled)) = self.counts.get(name).filter(|(all, _)| *all > 0) {
                 #[expect(clippy::cast_precision_loss, reason = "a share to look at")]
                 let share = *sampled as f64 / *requests as f64;
-                part.push_str(&format!(
-                    " (lately {sampled} of {requests} requests, {})",
+                part = format!(
+                    "{part} (lately {sampled} of {requests} requests, {})",
                     percent(share)
-                ));
+                );
             }
             parts.push(part);
         }
