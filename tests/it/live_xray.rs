@@ -353,7 +353,7 @@ fn good(body: &str) -> Vec<u8> {
 const START: u64 = 1_796_046_000;
 const WINDOW: [&str; 4] = ["--from", "1796045990", "--to", "1796046050"];
 
-/// The traces that were asked for, as BatchGetTraces gives them.
+/// The traces that were asked for, as `BatchGetTraces` gives them.
 fn batch(body: &str) -> String {
     let asked: serde_json::Value = serde_json::from_str(body).unwrap();
     let traces: Vec<_> = (0..9)
@@ -368,7 +368,7 @@ fn batch(body: &str) -> String {
     serde_json::json!({"Traces": traces, "UnprocessedTraceIds": []}).to_string()
 }
 
-fn rows(numbers: std::ops::Range<usize>, token: Option<String>) -> String {
+fn rows(numbers: std::ops::Range<usize>, token: Option<&str>) -> String {
     let rows: Vec<_> = numbers
         .map(
             |n| serde_json::json!({"Id": trace_id(START, n), "StartTime": START, "Duration": 1.35}),
@@ -386,7 +386,7 @@ fn service() -> Act {
         "/TraceSummaries" => {
             let mut tokens = tokens.lock().unwrap();
             *tokens += 1;
-            good(&rows(0..4, Some(format!("token-number-{tokens}"))))
+            good(&rows(0..4, Some(&format!("token-number-{tokens}"))))
         }
         "/Traces" => good(&batch(body)),
         "/TimeSeriesServiceStatistics" => good(
@@ -503,7 +503,7 @@ fn whoever_is_throttled_waits_and_what_is_cut_is_named() {
         ),
         "/Traces" if body.contains(&trace_id(START, 0)) => {
             let whole = good(&batch(body));
-            whole.get(..whole.len() - 200).unwrap().to_vec()
+            whole[..whole.len() - 200].to_vec()
         }
         _ => usual(path, body, number),
     }));
