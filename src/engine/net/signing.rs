@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use aws_config::profile::ProfileFileCredentialsProvider;
+use aws_config::provider_config::ProviderConfig;
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::ProvideCredentials as _;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
@@ -56,14 +58,24 @@ impl Signer {
         let config = self
             .config
             .get_or_init(|| async {
+                let http = SharedHttpClient::new(OverOurs {
+                    http: self.http.clone(),
+                    patience: None,
+                });
+                let region = aws_config::Region::new(signing.region.clone());
                 let mut loader = aws_config::defaults(aws_config::BehaviorVersion::latest())
-                    .http_client(SharedHttpClient::new(OverOurs {
-                        http: self.http.clone(),
-                        patience: None,
-                    }))
-                    .region(aws_config::Region::new(signing.region.clone()));
+                    .http_client(http.clone())
+                    .region(region.clone());
+                // Keys in the environment come first in the chain; whoever names a profile wants that one.
                 if let Some(profile) = &signing.profile {
-                    loader = loader.profile_name(profile.as_ref());
+                    let around = ProviderConfig::default()
+                        .with_http_client(http)
+                        .with_region(Some(region));
+                    let provider = ProfileFileCredentialsProvider::builder()
+                        .configure(&around)
+                        .profile_name(profile.as_ref())
+                        .build();
+                    loader = loader.credentials_provider(provider);
                 }
                 loader.load().await
             })
