@@ -47,7 +47,7 @@ impl Beside for Machine {
 impl Sources {
     /// Reads them; what cannot be used is said.
     pub(super) fn load(&self, out: &mut Out) -> Result<Loaded, CliError> {
-        let loaded = match &self.sources {
+        let mut loaded = match &self.sources {
             Some(link) if config::is_link(link) => {
                 config::read_link(link, SystemClock.now()).map_err(|e| of_settings(&e))?
             }
@@ -68,6 +68,9 @@ impl Sources {
                 config::read(&name, &bytes, folder, &Machine).map_err(|e| of_settings(&e))?
             }
         };
+        for settings in loaded.sources.values_mut() {
+            settings.url = kind_of(settings)?.address(settings);
+        }
         for line in &loaded.left_out {
             out.warning(line);
         }

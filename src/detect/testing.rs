@@ -62,6 +62,7 @@ fn read_requests(file: &Path, into: &mut BTreeMap<PathBuf, RequestHint>) {
             http: request["http"].as_u64().and_then(|n| u16::try_from(n).ok()),
             ctype: text(&request["ctype"]),
             target: text(&request["target"]),
+            is_pulled: false,
         };
         into.insert(file.with_file_name(name), hint);
     }

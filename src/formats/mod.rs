@@ -126,6 +126,8 @@ pub struct RequestHint {
     pub ctype: Option<String>,
     /// Whom it was sent to (the instance of a dump).
     pub target: Option<String>,
+    /// Whether it was asked by a pull of ours, which says by itself what is missing of it in the end.
+    pub is_pulled: bool,
 }
 
 /// A named nginx `log_format`.

@@ -18,6 +18,7 @@ mod rang_tests;
 pub mod request;
 mod said;
 pub mod settings;
+pub mod xray;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -37,6 +38,10 @@ pub trait Kind: Sync {
     fn example(&self) -> &'static str;
     /// The JSON Schema of those settings, for `tailscope schema sources`.
     fn own_schema(&self) -> schemars::Schema;
+    /// The base address: the one of the settings, or the kind's own where it has one (AWS).
+    fn address(&self, source: &SourceSettings) -> Option<String> {
+        source.url.clone()
+    }
     /// Checks the settings and plans what to pull of `window`. Asks nothing yet.
     fn plan(
         &self,
@@ -54,6 +59,7 @@ pub trait Kind: Sync {
 /// Every kind, in documentation order.
 pub const ALL: &[&dyn Kind] = &[
     &prometheus::Prometheus,
+    &xray::XRay,
     &alertmanager::Alertmanager,
     &grafana::GrafanaAnnotations,
     &kubernetes::KubernetesEvents,

@@ -30,6 +30,11 @@ impl<P> Queue<P> {
         self.waiting.push_back((purpose, request));
     }
 
+    /// Does not ask any more what waits and is such; what is in flight is still answered.
+    pub(super) fn forget(&mut self, is_such: impl Fn(&P) -> bool) {
+        self.waiting.retain(|(purpose, _)| !is_such(purpose));
+    }
+
     /// Whether nothing waits and nothing is in flight.
     pub(super) fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.in_flight.is_empty()

@@ -27,6 +27,9 @@ pub struct Request {
     pub is_repeatable: bool,
     /// How often the same was asked before in this pull; tells the exchanges apart.
     pub again: u32,
+    /// What the recording says was sent, where that differs from pull to pull (tokens of pages): the name of an exchange
+    /// must be the same in each.
+    pub recorded_as: Option<Box<Body>>,
 }
 
 /// The methods that sources use.
@@ -73,6 +76,8 @@ pub struct Signing {
     pub service: &'static str,
     /// Region.
     pub region: String,
+    /// Profile of the AWS configuration, when not the one that the chain takes by itself.
+    pub profile: Option<Box<str>>,
 }
 
 impl Request {
@@ -104,6 +109,7 @@ impl Request {
             is_kept: true,
             is_repeatable: true,
             again: 0,
+            recorded_as: None,
         }
     }
 
@@ -123,7 +129,7 @@ impl Request {
 
     /// As a bundle keeps it.
     pub fn question(&self) -> Question {
-        let (content_type, body) = match &self.body {
+        let (content_type, body) = match self.recorded_as.as_deref().unwrap_or(&self.body) {
             Body::Empty => (None, None),
             Body::Form(form) => (
                 Some("application/x-www-form-urlencoded".to_owned()),

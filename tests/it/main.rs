@@ -15,6 +15,8 @@ mod hostile;
 mod korean;
 #[cfg(feature = "live")]
 mod live;
+#[cfg(feature = "aws")]
+mod live_xray;
 mod prom_cases;
 #[cfg(feature = "live")]
 mod rang;

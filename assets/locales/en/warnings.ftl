@@ -319,6 +319,22 @@ warn-say-no-file = no file in it that could be read (hidden files are left out);
 warn-say-read-nothing = read as { $format }, and nothing is in it; ask for a longer time, or check the query
 warn-say-more-inputs = { $n } more inputs that could not be used: `tailscope inspect PATH` lists them all
 
+# AWS X-Ray, live
+warn-code-access_denied = not allowed
+warn-code-cost_preview = size of the pull
+warn-code-graph_missing = service graph missing
+warn-code-index_sample = index sample
+warn-code-sampled = sampled traces
+warn-code-statistics_left_out = statistics left out
+warn-code-statistics_missing = statistics missing
+warn-code-summaries_missing = list of traces incomplete
+warn-code-summaries_sampled = share of the list
+warn-code-traces_left_out = traces left out
+warn-code-traces_missing = traces missing
+warn-code-bad_point = damaged point of statistics
+warn-code-no_table = kept without a table
+warn-code-unknown_selector = statistics of nobody known
+
 # Recordings of live systems
 warn-code-answer_cut = answer cut short
 warn-code-bad_member = damaged member of an archive

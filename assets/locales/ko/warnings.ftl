@@ -318,6 +318,22 @@ warn-say-no-file = 읽을 수 있는 파일이 없습니다(숨김 파일 제외
 warn-say-read-nothing = { $format }(으)로 읽었으나 내용이 없습니다. 더 긴 시간을 요청하거나 쿼리를 확인하십시오
 warn-say-more-inputs = 사용할 수 없는 입력이 { $n }개 더 있습니다. `tailscope inspect PATH`로 모두 볼 수 있습니다
 
+# AWS X-Ray 라이브
+warn-code-access_denied = 권한 없음
+warn-code-cost_preview = 수집 규모
+warn-code-graph_missing = 빠진 서비스 그래프
+warn-code-index_sample = 색인된 일부
+warn-code-sampled = 샘플링된 트레이스
+warn-code-statistics_left_out = 제외한 통계
+warn-code-statistics_missing = 빠진 통계
+warn-code-summaries_missing = 불완전한 트레이스 목록
+warn-code-summaries_sampled = 목록의 일부
+warn-code-traces_left_out = 제외한 트레이스
+warn-code-traces_missing = 빠진 트레이스
+warn-code-bad_point = 손상된 통계 값
+warn-code-no_table = 표 없이 보관
+warn-code-unknown_selector = 대상을 알 수 없는 통계
+
 # 라이브 시스템의 기록
 warn-code-answer_cut = 응답이 중간에서 끊김
 warn-code-bad_member = 손상된 아카이브 항목

@@ -294,7 +294,10 @@ impl Once<'_> {
                 .signer
                 .sign(signing, method.as_str(), url, &headers, &body)
                 .await
-                .map_err(|why| client.place.failure(FailureKind::Credentials, &why))?;
+                .map_err(|why| Failure {
+                    advice: "log in (`aws sso login`), set `profile`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; `aws sts get-caller-identity` shows what the AWS chain finds".to_owned(),
+                    ..client.place.failure(FailureKind::Credentials, &why)
+                })?;
             headers.extend(signed);
         }
         #[cfg(not(feature = "aws"))]

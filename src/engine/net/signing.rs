@@ -1,7 +1,10 @@
 //! `SigV4` with the credentials of the AWS chain.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
+use aws_config::profile::ProfileFileCredentialsProvider;
+use aws_config::provider_config::ProviderConfig;
+use aws_credential_types::Credentials;
 use aws_credential_types::provider::ProvideCredentials as _;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, sign};
 use aws_sigv4::sign::v4;
@@ -24,13 +27,19 @@ use crate::sources::Signing;
 pub(super) struct Signer {
     http: reqwest::Client,
     config: tokio::sync::OnceCell<aws_config::SdkConfig>,
+    /// The chain itself keeps nothing: it would run `credential_process` and ask the instance for every request.
+    held: tokio::sync::Mutex<Option<Credentials>>,
 }
+
+/// Credentials are asked for anew so long before they expire: an answer may take as long.
+const SPARE: Duration = Duration::from_mins(1);
 
 impl Signer {
     pub(super) fn new(http: reqwest::Client) -> Self {
         Self {
             http,
             config: tokio::sync::OnceCell::new(),
+            held: tokio::sync::Mutex::default(),
         }
     }
 
@@ -49,21 +58,29 @@ impl Signer {
         let config = self
             .config
             .get_or_init(|| async {
-                aws_config::defaults(aws_config::BehaviorVersion::latest())
-                    .http_client(SharedHttpClient::new(OverOurs(self.http.clone())))
-                    .region(aws_config::Region::new(signing.region.clone()))
-                    .load()
-                    .await
+                let http = SharedHttpClient::new(OverOurs {
+                    http: self.http.clone(),
+                    patience: None,
+                });
+                let region = aws_config::Region::new(signing.region.clone());
+                let mut loader = aws_config::defaults(aws_config::BehaviorVersion::latest())
+                    .http_client(http.clone())
+                    .region(region.clone());
+                // Keys in the environment come first in the chain; whoever names a profile wants that one.
+                if let Some(profile) = &signing.profile {
+                    let around = ProviderConfig::default()
+                        .with_http_client(http)
+                        .with_region(Some(region));
+                    let provider = ProfileFileCredentialsProvider::builder()
+                        .configure(&around)
+                        .profile_name(profile.as_ref())
+                        .build();
+                    loader = loader.credentials_provider(provider);
+                }
+                loader.load().await
             })
             .await;
-        let provider = config
-            .credentials_provider()
-            .ok_or("the AWS chain has no provider of credentials")?;
-        let credentials = provider
-            .provide_credentials()
-            .await
-            .map_err(|error| format!("the AWS chain gives no credentials: {}", chain(&error)))?;
-        let identity = credentials.into();
+        let identity = self.credentials(config).await?.into();
         let params = v4::SigningParams::builder()
             .identity(&identity)
             .region(&signing.region)
@@ -73,10 +90,13 @@ impl Signer {
             .build()
             .map_err(|error| error.to_string())?
             .into();
-        // Only what must be signed: a proxy may change the rest.
+        // Only what must be signed: a proxy may change the rest. The host is the one of the address, unless it is sent as
+        // another (the certificate carries another name).
         let signed_headers = headers
             .iter()
-            .filter(|(name, _)| *name == reqwest::header::CONTENT_TYPE)
+            .filter(|(name, _)| {
+                [reqwest::header::CONTENT_TYPE, reqwest::header::HOST].contains(name)
+            })
             .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
         let request = SignableRequest::new(
             method,
@@ -101,6 +121,25 @@ impl Signer {
         }
         Ok(added)
     }
+
+    /// What the chain gave, until it is about to expire.
+    async fn credentials(&self, config: &aws_config::SdkConfig) -> Result<Credentials, String> {
+        let mut held = self.held.lock().await;
+        let is_good =
+            |known: &Credentials| known.expiry().is_none_or(|expiry| now() + SPARE < expiry);
+        if let Some(known) = held.as_ref().filter(|known| is_good(known)) {
+            return Ok(known.clone());
+        }
+        let provider = config
+            .credentials_provider()
+            .ok_or("the AWS chain has no provider of credentials")?;
+        let new = provider
+            .provide_credentials()
+            .await
+            .map_err(|error| format!("the AWS chain gives no credentials: {}", chain(&error)))?;
+        *held = Some(new.clone());
+        Ok(new)
+    }
 }
 
 #[expect(
@@ -118,26 +157,39 @@ fn chain(error: &dyn std::error::Error) -> String {
         words.push(one.to_string());
         cause = one.source();
     }
-    words.join(": ")
+    // Some of them are whole paragraphs.
+    let words = words.join(": ");
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The chain's own requests (SSO, web identity, instance metadata) over the client that everything else goes over.
 #[derive(Debug, Clone)]
-struct OverOurs(reqwest::Client);
+struct OverOurs {
+    http: reqwest::Client,
+    /// The chain knows how long each of its places may take: where no instance answers, a second must do.
+    patience: Option<Duration>,
+}
 
 impl HttpClient for OverOurs {
     fn http_connector(
         &self,
-        _: &HttpConnectorSettings,
+        settings: &HttpConnectorSettings,
         _: &RuntimeComponents,
     ) -> SharedHttpConnector {
-        SharedHttpConnector::new(self.clone())
+        let patience = match (settings.connect_timeout(), settings.read_timeout()) {
+            (Some(connect), Some(read)) => Some(connect + read),
+            _ => None,
+        };
+        SharedHttpConnector::new(Self {
+            http: self.http.clone(),
+            patience,
+        })
     }
 }
 
 impl HttpConnector for OverOurs {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let http = self.0.clone();
+        let (http, patience) = (self.http.clone(), self.patience);
         HttpConnectorFuture::new(async move {
             let wrong = |error: Box<dyn std::error::Error + Send + Sync>| {
                 ConnectorError::other(error, None)
@@ -145,6 +197,9 @@ impl HttpConnector for OverOurs {
             let method = reqwest::Method::from_bytes(request.method().as_bytes())
                 .map_err(|e| wrong(e.into()))?;
             let mut sent = http.request(method, request.uri());
+            if let Some(patience) = patience {
+                sent = sent.timeout(patience);
+            }
             for (name, value) in request.headers() {
                 sent = sent.header(name, value);
             }

@@ -1,7 +1,13 @@
 //! AWS X-Ray: answers of its API and segment documents (`protocols/xray.md`).
 //!
+<<<<<<< HEAD
 //! `read` finds what stands where, `document` makes spans of segments by way of a `draft` and its `parts`, `summaries` and `graph` read the other answers,
 //! `join` puts together what came in pieces; `json`, `quoted`, `escape`, `attributes` and `timing` serve them.
+=======
+//! `read` finds what stands where, `document` makes spans of segments by way of a `draft` and its `parts`, `summaries` and `graph` read
+//! lists and service graphs, `other` the smaller answers,
+//! `join` puts together what came in pieces; `json`, `escape`, `attributes` and `timing` serve them.
+>>>>>>> xray
 
 mod attributes;
 mod document;
@@ -10,6 +16,9 @@ mod escape;
 mod graph;
 mod join;
 mod json;
+mod other;
+#[cfg(test)]
+mod other_tests;
 mod parts;
 mod quoted;
 mod read;
@@ -68,13 +77,16 @@ impl Format for XRay {
         if head.text.starts_with(r#"{"format":"#) && all(&["format", "version"]) {
             return Sniff::Yes(60);
         }
-        other(head).map_or(Sniff::NOT_AT_ALL, |why| Sniff::refused(70, why))
+        if other::Other::of(head).is_some() {
+            return Sniff::Yes(90);
+        }
+        foreign(head).map_or(Sniff::NOT_AT_ALL, |why| Sniff::refused(70, why))
     }
 
     fn read(
         &self,
         bytes: &[u8],
-        _hints: &Hints<'_>,
+        hints: &Hints<'_>,
         out: &mut Batch,
         log: &mut Reporter,
     ) -> Result<(), FormatError> {
@@ -86,12 +98,16 @@ impl Format for XRay {
                 None,
             );
         }
-        read::Reader::new(out, log).text(&text)
+        if let Some(other) = other::Other::of(&Head::new(bytes)) {
+            return other.read(&text, hints, out, log);
+        }
+        let is_pulled = hints.request.is_some_and(|request| request.is_pulled);
+        read::Reader::new(out, log).of_pull(is_pulled).text(&text)
     }
 }
 
-/// Shapes that look like traces and are not read here (`xray.md` §4, and the other answers of §1).
-fn other(head: &Head<'_>) -> Option<&'static str> {
+/// Shapes that look like traces and are not read here (`xray.md` §4).
+fn foreign(head: &Head<'_>) -> Option<&'static str> {
     let any = |paths: &[&str]| paths.iter().any(|path| head.has(path));
     let any_of_both = |keys: &[&str]| {
         keys.iter()
@@ -124,15 +140,6 @@ fn other(head: &Head<'_>) -> Option<&'static str> {
         "summaries[].traceId",
     ]) {
         Some("this is a list of traces of Tempo or Jaeger, which is not read yet")
-    } else if head.has("TimeSeriesServiceStatistics") {
-        Some("answers of GetTimeSeriesServiceStatistics are not read yet")
-    } else if any(&[
-        "InsightSummaries",
-        "InsightEvents",
-        "Groups[].GroupARN",
-        "SamplingRuleRecords",
-    ]) {
-        Some("this answer of X-Ray holds no traces")
     } else {
         None
     }

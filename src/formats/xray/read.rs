@@ -41,6 +41,8 @@ pub(super) struct Reader<'o> {
     unescaped: Vec<u8>,
     /// How many values were of X-Ray, also empty ones.
     recognised: u64,
+    /// Whether it is an answer of a pull, which says by itself what is missing in the end.
+    is_pulled: bool,
 }
 
 impl<'o> Reader<'o> {
@@ -52,7 +54,14 @@ impl<'o> Reader<'o> {
             log,
             unescaped: Vec::new(),
             recognised: 0,
+            is_pulled: false,
         }
+    }
+
+    /// Whether it is an answer of a pull.
+    pub(super) const fn of_pull(mut self, is_pulled: bool) -> Self {
+        self.is_pulled = is_pulled;
+        self
     }
 
     /// Reads a whole text.
@@ -228,7 +237,7 @@ impl<'o> Reader<'o> {
                 }
                 ("UnprocessedTraceIds", Kind::Array) => self.unprocessed(json, place)?,
                 ("NextToken", Kind::String) => {
-                    if !json.string()?.is_empty() {
+                    if !json.string()?.is_empty() && !self.is_pulled {
                         self.log.note(
                             "next_page",
                             "the answer names a next page (NextToken): without that page among the inputs the list is \
@@ -260,15 +269,17 @@ impl<'o> Reader<'o> {
             count += 1;
         }
         if count > 0 {
-            self.log.lost(
-                "unprocessed_traces",
-                format!(
-                    "the service did not return {} that were asked for (expired, not indexed yet, or of another \
-                     region), the first {sample}; ask for them again",
-                    crate::base::text::count(count, "trace", "traces")
-                ),
-                format!("{}.UnprocessedTraceIds", place()),
+            let text = format!(
+                "the service did not return {} that were asked for (expired, not indexed yet, or of another \
+                 region), the first {sample}; ask for them again",
+                crate::base::text::count(count, "trace", "traces")
             );
+            let place = format!("{}.UnprocessedTraceIds", place());
+            if self.is_pulled {
+                self.log.note("unprocessed_traces", text, place);
+            } else {
+                self.log.lost("unprocessed_traces", text, place);
+            }
         }
         Ok(())
     }

@@ -260,7 +260,6 @@ fn others_are_recognised_and_refused() {
             r#"{"traces":[{"traceID":"1","rootServiceName":"a"}]}"#,
             "Tempo",
         ),
-        (r#"{"Groups":[{"GroupARN":"a"}]}"#, "no traces"),
     ] {
         let Sniff::No { near, why } = XRay.sniff(&Head::new(text.as_bytes())) else {
             panic!("{text}")

@@ -128,6 +128,7 @@ fn hint_of(exchange: &Exchange, target: Option<String>) -> RequestHint {
         http: Some(exchange.answer.status),
         ctype: exchange.answer.header("content-type").map(str::to_owned),
         target,
+        is_pulled: true,
     }
 }
 

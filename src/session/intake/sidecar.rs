@@ -376,6 +376,7 @@ fn hint_of(value: &Value) -> RequestHint {
             .and_then(|status| u16::try_from(status).ok()),
         ctype: text(&["ctype", "content_type"]).or(content_type),
         target: text(&["target", "instance"]),
+        is_pulled: false,
     }
 }
 

@@ -88,6 +88,7 @@ impl Checked {
         let signing = own.region.clone().map(|region| Signing {
             service: "aps",
             region,
+            profile: None,
         });
         Ok(Self {
             own,

@@ -79,6 +79,7 @@ fn request_of(path: &Path) -> Option<RequestHint> {
             .and_then(Value::as_str)
             .map(str::to_owned),
         target: None,
+        is_pulled: false,
     })
 }
 
