@@ -7,7 +7,9 @@
 
 pub mod config;
 pub mod file;
+pub mod pprof;
 pub mod prometheus;
+pub mod pyroscope;
 mod queue;
 pub mod request;
 pub mod settings;
@@ -45,7 +47,12 @@ pub trait Kind: Sync {
 }
 
 /// Every kind, in documentation order.
-pub const ALL: &[&dyn Kind] = &[&prometheus::Prometheus, &file::Files];
+pub const ALL: &[&dyn Kind] = &[
+    &prometheus::Prometheus,
+    &pprof::Pprof,
+    &pyroscope::Pyroscope,
+    &file::Files,
+];
 
 /// The kind of that name.
 pub fn by_id(id: &str) -> Option<&'static dyn Kind> {
