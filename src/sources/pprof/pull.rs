@@ -48,8 +48,8 @@ pub(super) struct PprofPull {
 #[derive(Debug, Default)]
 struct Said {
     log: Reporter,
-    /// What could not be had, by why and whether somebody asked for it.
-    missing: BTreeMap<(String, bool), BTreeSet<String>>,
+    /// What could not be had, by why; what nobody asked for by name comes last.
+    missing: BTreeMap<(bool, String), BTreeSet<String>>,
     /// Dumps that stopped the program.
     stops: u32,
     is_time_told: bool,
@@ -240,7 +240,12 @@ impl PprofPull {
                 (format!("{text}; {advice}"), is_asked)
             }
         };
-        self.said.missing.entry(why).or_default().insert(name);
+        let (why, is_asked) = why;
+        self.said
+            .missing
+            .entry((!is_asked, why))
+            .or_default()
+            .insert(name);
     }
 
     /// What is taken now tells nothing of a window that is over.
@@ -307,10 +312,10 @@ impl Pull for PprofPull {
     fn warnings(&mut self) -> Vec<Warning> {
         let said = std::mem::take(&mut self.said);
         let mut log = said.log;
-        for ((why, is_asked), names) in said.missing {
+        for ((is_extra, why), names) in said.missing {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let text = format!("{} could not be had: {why}", join_and(&names));
-            if is_asked || !said.has_any {
+            if !is_extra || !said.has_any {
                 log.lost("profile_missing", text, None);
             } else {
                 log.note("profile_missing", text, None);

