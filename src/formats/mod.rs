@@ -11,6 +11,7 @@ pub mod known;
 pub mod nginx;
 pub mod pprof;
 pub mod prometheus;
+pub mod pyroscope;
 mod upstream_lists;
 pub mod xray;
 
@@ -53,6 +54,7 @@ pub const ALL: &[&dyn Format] = &[
     &go_dump::debug1::GoProfileText,
     &go_dump::debug2::GoStackDump,
     &pprof::Pprof,
+    &pyroscope::Pyroscope,
     &events::csv::EventsCsv,
     &events::jsonl::EventsJson,
 ];

@@ -335,6 +335,7 @@ warn-code-no_consent = not allowed to stop the program
 warn-code-no_profiles = no profiles
 warn-code-outside_window = outside the window
 warn-code-profile_missing = profile not had
+warn-code-stack_too_deep = stack too deep
 warn-code-world_stopped = program was stopped
 warn-code-samples_missing = samples missing
 warn-say-member = this member cannot be unpacked: { $error }

@@ -334,6 +334,7 @@ warn-code-no_consent = 프로그램 정지를 허락하지 않음
 warn-code-no_profiles = 프로파일 없음
 warn-code-outside_window = 시간 범위 밖
 warn-code-profile_missing = 받지 못한 프로파일
+warn-code-stack_too_deep = 너무 깊은 스택
 warn-code-world_stopped = 프로그램을 멈춤
 warn-code-samples_missing = 빠진 샘플
 warn-say-member = 이 항목의 압축을 풀 수 없습니다: { $error }
