@@ -16,6 +16,8 @@ mod send;
 #[cfg(feature = "aws")]
 mod signing;
 #[cfg(test)]
+mod profile_tests;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
