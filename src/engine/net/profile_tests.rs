@@ -1,7 +1,5 @@
 //! The sources of profiles over real loopback HTTP: what is special to them.
 
-#![expect(clippy::disallowed_methods, reason = "a server that takes its time")]
-
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;

@@ -176,7 +176,7 @@ impl Format for Pyroscope {
             process: asked
                 .service
                 .as_deref()
-                .or(answer.metadata.of().0)
+                .or_else(|| answer.metadata.of().0)
                 .map_or(origin.process, Arc::from),
             has_states: false,
             groups,
