@@ -100,7 +100,6 @@ fn by_json(head: &Head<'_>) -> Option<Known> {
         (&["traceID", "spans"], ("a Jaeger trace", "")),
         (&["[].traceId", "[].id"], ("Zipkin spans", "")),
         (&["[][].traceId", "[][].id"], ("Zipkin traces", "")),
-        (&["flamebearer"], ("a Pyroscope answer (flamebearer)", "")),
         (&["shared.frames"], ("a speedscope profile", "")),
         (&["threadDump"], ("a Java thread dump in JSON", "")),
         (&["traceEvents"], ("a Chrome trace", "")),

@@ -12,6 +12,7 @@ pub mod nginx;
 pub mod pprof;
 pub mod prometheus;
 pub mod rang;
+pub mod pyroscope;
 mod upstream_lists;
 pub mod xray;
 
@@ -61,6 +62,7 @@ pub const ALL: &[&dyn Format] = &[
     &rang::alertmanager::Alertmanager,
     &rang::grafana::GrafanaAnnotations,
     &rang::kubernetes::KubernetesEvents,
+    &pyroscope::Pyroscope,
     &events::csv::EventsCsv,
     &events::jsonl::EventsJson,
 ];

@@ -42,7 +42,7 @@ pub struct StackGroup {
     /// Longest wait that was printed, in seconds (a lower bound).
     pub wait_s: Option<f64>,
     /// Leaf first.
-    pub frames: Vec<Frame>,
+    pub frames: Frames,
     /// The lock that is waited for, when its address was printed.
     pub lock: Option<u64>,
     /// The object that this lock lies in, as an argument of the frame that takes it shows.
@@ -66,6 +66,225 @@ impl StackGroup {
             .map(|f| f.function.as_ref())
             .collect::<Vec<_>>()
             .join(";")
+    }
+}
+
+/// The frames of one stack, leaf first. Many stacks of a profile share one table of frames, so that a frame of a stack takes
+/// four bytes.
+#[derive(Debug, Clone)]
+pub struct Frames {
+    table: Arc<FrameTable>,
+    from: u32,
+    len: u32,
+}
+
+/// Frames, and stacks as places in them.
+#[derive(Debug, Default)]
+pub struct FrameTable {
+    /// Each frame once.
+    frames: Vec<Frame>,
+    /// The stacks, one after the other; empty where there is one, which is `frames` as they stand.
+    ids: Vec<u32>,
+}
+
+impl FrameTable {
+    /// Of `frames` and of stacks that are written one after the other as places in them. A place outside holds no frame.
+    pub const fn new(frames: Vec<Frame>, ids: Vec<u32>) -> Self {
+        Self { frames, ids }
+    }
+}
+
+/// Says that a stack is all the frames of its table, as they stand.
+const ALL: u32 = u32::MAX;
+
+impl Frames {
+    /// The stack at `from` of a table, `len` frames deep; what lies outside of the table is left out.
+    pub fn of(table: &Arc<FrameTable>, from: u32, len: u32) -> Self {
+        let end = table.ids.len().min(ALL as usize - 1) as u32;
+        let from = from.min(end);
+        Self {
+            table: Arc::clone(table),
+            from,
+            len: len.min(end - from),
+        }
+    }
+
+    /// For who looks at any stack.
+    pub fn view(&self) -> StackView<'_> {
+        let (from, len) = (self.from as usize, self.len as usize);
+        let part = || self.table.ids.get(from..from + len).unwrap_or_default();
+        StackView {
+            frames: &self.table.frames,
+            ids: (self.len != ALL).then(part),
+        }
+    }
+
+    /// The leaf first.
+    pub fn iter(&self) -> StackIter<'_> {
+        self.view().iter()
+    }
+
+    /// How deep it is.
+    pub fn len(&self) -> usize {
+        self.view().len()
+    }
+
+    /// Whether it has no frames.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The leaf.
+    pub fn first(&self) -> Option<&Frame> {
+        self.iter().next()
+    }
+
+    /// Memory that it takes by itself, in bytes; a shared table counts for none of its stacks.
+    pub fn bytes(&self) -> usize {
+        if self.len == ALL {
+            size_of_val(self.table.frames.as_slice())
+        } else {
+            self.len as usize * 4
+        }
+    }
+}
+
+impl Default for Frames {
+    fn default() -> Self {
+        Self::from(Vec::new())
+    }
+}
+
+impl From<Vec<Frame>> for Frames {
+    fn from(frames: Vec<Frame>) -> Self {
+        Self {
+            table: Arc::new(FrameTable::new(frames, Vec::new())),
+            from: 0,
+            len: ALL,
+        }
+    }
+}
+
+impl FromIterator<Frame> for Frames {
+    fn from_iter<T: IntoIterator<Item = Frame>>(frames: T) -> Self {
+        Self::from(frames.into_iter().collect::<Vec<_>>())
+    }
+}
+
+impl<'a> IntoIterator for &'a Frames {
+    type Item = &'a Frame;
+    type IntoIter = StackIter<'a>;
+
+    fn into_iter(self) -> StackIter<'a> {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+impl std::ops::Index<usize> for Frames {
+    type Output = Frame;
+
+    fn index(&self, at: usize) -> &Frame {
+        self.iter().nth(at).unwrap()
+    }
+}
+
+/// A stack to look at, wherever it is kept; leaf first.
+#[derive(Debug, Clone, Copy)]
+pub struct StackView<'a> {
+    frames: &'a [Frame],
+    ids: Option<&'a [u32]>,
+}
+
+/// Its frames one by one.
+#[derive(Debug, Clone)]
+pub enum StackIter<'a> {
+    /// As they stand.
+    Own(std::slice::Iter<'a, Frame>),
+    /// By their places in a table.
+    Shared(&'a [Frame], std::slice::Iter<'a, u32>),
+}
+
+impl<'a> StackView<'a> {
+    /// The leaf first.
+    pub fn iter(self) -> StackIter<'a> {
+        match self.ids {
+            Some(ids) => StackIter::Shared(self.frames, ids.iter()),
+            None => StackIter::Own(self.frames.iter()),
+        }
+    }
+
+    /// How deep it is.
+    pub fn len(self) -> usize {
+        match self.ids {
+            Some(ids) => ids.len(),
+            None => self.frames.len(),
+        }
+    }
+
+    /// Whether it has no frames.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// The leaf.
+    pub fn first(self) -> Option<&'a Frame> {
+        self.iter().next()
+    }
+}
+
+impl<'a> Iterator for StackIter<'a> {
+    type Item = &'a Frame;
+
+    fn next(&mut self) -> Option<&'a Frame> {
+        match self {
+            Self::Own(frames) => frames.next(),
+            Self::Shared(frames, ids) => ids.find_map(|id| frames.get(*id as usize)),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self {
+            Self::Own(frames) => frames.size_hint(),
+            Self::Shared(_, ids) => (0, Some(ids.len())),
+        }
+    }
+}
+
+impl<'a> DoubleEndedIterator for StackIter<'a> {
+    fn next_back(&mut self) -> Option<&'a Frame> {
+        match self {
+            Self::Own(frames) => frames.next_back(),
+            Self::Shared(frames, ids) => ids.by_ref().rev().find_map(|id| frames.get(*id as usize)),
+        }
+    }
+}
+
+impl<'a> From<&'a Frames> for StackView<'a> {
+    fn from(frames: &'a Frames) -> Self {
+        frames.view()
+    }
+}
+
+impl<'a> From<&'a Vec<Frame>> for StackView<'a> {
+    fn from(frames: &'a Vec<Frame>) -> Self {
+        Self { frames, ids: None }
+    }
+}
+
+impl<'a> From<&'a [Frame]> for StackView<'a> {
+    fn from(frames: &'a [Frame]) -> Self {
+        Self { frames, ids: None }
+    }
+}
+
+/// A table, and a stack as places in it.
+impl<'a> From<(&'a [Frame], &'a [u32])> for StackView<'a> {
+    fn from((frames, ids): (&'a [Frame], &'a [u32])) -> Self {
+        Self {
+            frames,
+            ids: Some(ids),
+        }
     }
 }
 

@@ -11,7 +11,9 @@ pub mod file;
 pub mod grafana;
 pub mod kubernetes;
 mod look;
+pub mod pprof;
 pub mod prometheus;
+pub mod pyroscope;
 mod queue;
 #[cfg(test)]
 mod rang_tests;
@@ -63,6 +65,8 @@ pub const ALL: &[&dyn Kind] = &[
     &alertmanager::Alertmanager,
     &grafana::GrafanaAnnotations,
     &kubernetes::KubernetesEvents,
+    &pprof::Pprof,
+    &pyroscope::Pyroscope,
     &file::Files,
 ];
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 const PLANTED: &str = "hunter2-planted-secret";
 
-fn tailscope(folder: &Path, arguments: &[&str]) -> Output {
+pub(crate) fn tailscope(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tailscope"))
         .args(arguments)
         .current_dir(folder)
@@ -26,7 +26,7 @@ fn tailscope(folder: &Path, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-fn words(output: &Output) -> String {
+pub(crate) fn words(output: &Output) -> String {
     format!(
         "{}\n{}",
         String::from_utf8_lossy(&output.stdout),
@@ -34,13 +34,13 @@ fn words(output: &Output) -> String {
     )
 }
 
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
 }
 
 /// A process that ends with the test.
-struct Process(Child);
+pub(crate) struct Process(pub(crate) Child);
 
 impl Drop for Process {
     fn drop(&mut self) {
@@ -50,7 +50,7 @@ impl Drop for Process {
 }
 
 /// One GET, by hand.
-fn get(port: u16, path: &str) -> Option<String> {
+pub(crate) fn get(port: u16, path: &str) -> Option<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let line = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
     stream.write_all(line.as_bytes()).ok()?;
@@ -59,7 +59,7 @@ fn get(port: u16, path: &str) -> Option<String> {
     Some(text)
 }
 
-fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..600 {
         if holds() {
             return;
@@ -108,7 +108,7 @@ fn prometheus(folder: &Path) -> Option<(Process, u16)> {
     Some((process, port))
 }
 
-fn now_secs() -> u64 {
+pub(crate) fn now_secs() -> u64 {
     std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap()

@@ -17,6 +17,8 @@ mod korean;
 mod live;
 #[cfg(feature = "aws")]
 mod live_xray;
+#[cfg(feature = "live")]
+mod live_pprof;
 mod prom_cases;
 #[cfg(feature = "live")]
 mod rang;

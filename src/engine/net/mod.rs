@@ -18,6 +18,8 @@ mod send;
 #[cfg(feature = "aws")]
 mod signing;
 #[cfg(test)]
+mod profile_tests;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;

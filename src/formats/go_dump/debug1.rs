@@ -8,7 +8,7 @@ use crate::base::reporter::Reporter;
 use crate::base::text::{count, decode};
 use crate::formats::{Format, FormatError, Head, Hints, Sniff};
 use crate::model::batch::Batch;
-use crate::model::profile::{Frame, Profile, StackGroup, WaitClass};
+use crate::model::profile::{Frame, Frames, Profile, StackGroup, WaitClass};
 
 /// Go profile in text (debug=1).
 pub struct GoProfileText;
@@ -93,6 +93,7 @@ impl Shape {
 /// A group of the text with the addresses that tell more than its frames.
 struct Group {
     stack: StackGroup,
+    frames: Vec<Frame>,
     addresses: Vec<u64>,
     /// The address in its first frame line, and so the count of runtime frames that are not shown.
     first_shown: Option<u64>,
@@ -177,7 +178,7 @@ impl<'a> Reader<'a> {
                 class: WaitClass::Other,
                 state: Arc::clone(&none),
                 wait_s: None,
-                frames: Vec::new(),
+                frames: Frames::default(),
                 lock: None,
                 lock_owner: None,
                 pointers: Vec::new(),
@@ -185,6 +186,7 @@ impl<'a> Reader<'a> {
                 labels: none,
                 first_id: None,
             },
+            frames: Vec::new(),
             addresses: addresses.split_whitespace().filter_map(address).collect(),
             first_shown: None,
         });
@@ -226,7 +228,7 @@ impl<'a> Reader<'a> {
         };
         group.first_shown.get_or_insert(pc);
         if pc != 0 {
-            group.stack.frames.push(frame);
+            group.frames.push(frame);
         }
     }
 
@@ -275,7 +277,14 @@ impl<'a> Reader<'a> {
                 None => (*name, "cycles", 1.0),
             },
         };
-        let mut groups: Vec<StackGroup> = self.groups.into_iter().map(|g| g.stack).collect();
+        let mut groups: Vec<StackGroup> = self
+            .groups
+            .into_iter()
+            .map(|group| StackGroup {
+                frames: Frames::from(group.frames),
+                ..group.stack
+            })
+            .collect();
         for group in &mut groups {
             group.value *= scale;
         }
@@ -317,7 +326,7 @@ impl<'a> Reader<'a> {
     /// A text without any frame line has only addresses: they are shown instead of nothing. Where others have names,
     /// a group without any holds runtime frames only, which the text leaves out.
     fn name_addresses(&mut self) {
-        if self.groups.iter().any(|g| !g.stack.frames.is_empty()) {
+        if self.groups.iter().any(|g| !g.frames.is_empty()) {
             return;
         }
         let none = self.name("");
@@ -327,7 +336,7 @@ impl<'a> Reader<'a> {
                 file: Arc::clone(&none),
                 line: 0,
             });
-            group.stack.frames = frames.collect();
+            group.frames = frames.collect();
         }
     }
 }
@@ -356,7 +365,7 @@ fn address(text: &str) -> Option<u64> {
 fn classify(groups: &mut [Group]) {
     let mut parked = BTreeSet::new();
     for group in groups.iter_mut() {
-        group.stack.class = wait::class_of(&group.stack.frames, "");
+        group.stack.class = wait::class_of(&group.frames, "");
         let is_parked = matches!(
             group.stack.class,
             WaitClass::Lock

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::wait;
-use crate::model::profile::Frame;
+use crate::model::profile::{Frame, Frames};
 
 /// A node of the tree.
 pub(super) type NodeIx = usize;
@@ -134,8 +134,9 @@ impl<'a> Stacks<'a> {
             path.push(node);
             at = node.parent;
         }
+        let mut frames: Vec<Frame> = Vec::with_capacity(path.len() / 2);
         let mut stack = Stack {
-            frames: Vec::with_capacity(path.len() / 2),
+            frames: Frames::default(),
             created_by: names.none(),
             has_elided: false,
         };
@@ -144,14 +145,14 @@ impl<'a> Stacks<'a> {
             match node.kind {
                 Kind::Function => {
                     is_creator = false;
-                    stack.frames.push(Frame {
+                    frames.push(Frame {
                         function: names.function(node.text),
                         file: names.none(),
                         line: 0,
                     });
                 }
                 Kind::Place => {
-                    if let (false, Some(frame)) = (is_creator, stack.frames.last_mut()) {
+                    if let (false, Some(frame)) = (is_creator, frames.last_mut()) {
                         (frame.file, frame.line) = names.place(node.text);
                     }
                 }
@@ -162,6 +163,7 @@ impl<'a> Stacks<'a> {
                 Kind::Elided => stack.has_elided = true,
             }
         }
+        stack.frames = Frames::from(frames);
         stack
     }
 }
@@ -170,7 +172,7 @@ impl<'a> Stacks<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct Stack {
     /// Leaf first.
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Frames,
     /// Who started the goroutine, or empty.
     pub(super) created_by: Arc<str>,
     /// Whether the dump left frames out.

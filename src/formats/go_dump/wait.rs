@@ -3,17 +3,21 @@
 //! The frames decide before the printed state does: `semacquire` covers mutexes and wait groups alike, and a
 //! goroutine that hands a lock over is called `runnable`.
 
-use crate::model::profile::{Frame, Profile, WaitClass};
+use crate::model::profile::{Frame, Profile, StackView, WaitClass};
 
 /// What a stack (leaf first) with this printed state (empty when none was) waits for.
-pub fn class_of(frames: &[Frame], state: &str) -> WaitClass {
-    let hidden = frames
-        .iter()
-        .take_while(|f| is_runtime(&f.function))
-        .count();
-    let (runtime, shown) = frames.split_at_checked(hidden).unwrap_or((&[], frames));
-    let first = shown.first().map_or("", |f| f.function.as_ref());
-    let by_frames = class_of_first(first, shown);
+pub fn class_of<'a>(frames: impl Into<StackView<'a>>, state: &str) -> WaitClass {
+    let frames = frames.into();
+    let mut shown = frames.iter();
+    let mut hidden = 0;
+    let first = loop {
+        match shown.next() {
+            Some(frame) if is_runtime(&frame.function) => hidden += 1,
+            other => break other.map_or("", |f| f.function.as_ref()),
+        }
+    };
+    let caller = shown.next().map_or("", |f| f.function.as_ref());
+    let by_frames = class_of_first(first, caller);
     if by_frames != WaitClass::Other {
         return by_frames;
     }
@@ -21,16 +25,16 @@ pub fn class_of(frames: &[Frame], state: &str) -> WaitClass {
     if by_state != WaitClass::Other {
         return by_state;
     }
-    class_of_runtime(runtime)
+    class_of_runtime(frames, hidden)
 }
 
 /// The table of `profiles.md` §6, on the first frame outside the runtime.
-fn class_of_first(first: &str, shown: &[Frame]) -> WaitClass {
+fn class_of_first(first: &str, caller: &str) -> WaitClass {
     if let Some(primitive) = first
         .strip_prefix("sync.")
         .or_else(|| first.strip_prefix("internal/sync."))
     {
-        return class_of_primitive(primitive, shown);
+        return class_of_primitive(primitive, caller);
     }
     if first.starts_with("internal/poll.runtime_pollWait") {
         WaitClass::Io
@@ -49,11 +53,8 @@ fn class_of_first(first: &str, shown: &[Frame]) -> WaitClass {
 }
 
 /// A function of package `sync` at the leaf; who called it tells mutexes from wait groups.
-fn class_of_primitive(primitive: &str, shown: &[Frame]) -> WaitClass {
-    let caller = shown.get(1).map_or("", |f| {
-        let name = f.function.as_ref();
-        name.strip_prefix("internal/").unwrap_or(name)
-    });
+fn class_of_primitive(primitive: &str, caller: &str) -> WaitClass {
+    let caller = caller.strip_prefix("internal/").unwrap_or(caller);
     let is_lock = caller.starts_with("sync.(*Mutex).") || caller.starts_with("sync.(*RWMutex).");
     match primitive {
         "runtime_SemacquireMutex" | "runtime_SemacquireRWMutex" | "runtime_SemacquireRWMutexR" => {
@@ -86,7 +87,8 @@ fn class_of_state(state: &str) -> WaitClass {
 }
 
 /// Runtime frames at the leaf, which protobuf dumps hold: the last of them is the operation.
-fn class_of_runtime(runtime: &[Frame]) -> WaitClass {
+fn class_of_runtime(frames: StackView<'_>, hidden: usize) -> WaitClass {
+    let runtime: Vec<&Frame> = frames.iter().take(hidden).collect();
     for frame in runtime.iter().rev() {
         match frame.function.as_ref() {
             "runtime.chanrecv1" | "runtime.chanrecv2" | "runtime.chansend1"
@@ -120,8 +122,8 @@ pub fn takes_lock(function: &str) -> bool {
 
 /// Whether the stack is that of the profiler: the handler that wrote the dump, or the writer of a CPU profile. Code
 /// that runs under `pprof.Do` is not.
-pub fn is_profiler(frames: &[Frame]) -> bool {
-    frames.iter().any(|f| {
+pub fn is_profiler<'a>(frames: impl Into<StackView<'a>>) -> bool {
+    frames.into().iter().any(|f| {
         let name = f.function.as_ref();
         name.starts_with("net/http/pprof.")
             || (name.starts_with("runtime/pprof.") && !name.starts_with("runtime/pprof.Do"))
@@ -142,7 +144,8 @@ const IDLE: [&str; 8] = [
 ];
 
 /// Whether a stack is one that idles by design.
-pub fn is_idle(frames: &[Frame]) -> bool {
+pub fn is_idle<'a>(frames: impl Into<StackView<'a>>) -> bool {
+    let frames = frames.into();
     let has = |name: &str| frames.iter().any(|f| f.function.as_ref() == name);
     IDLE.iter().any(|name| has(name))
         || (has("bufio.(*Reader).Peek") && has("net/http.(*conn).serve"))
@@ -256,7 +259,8 @@ fn is_plumbing(package: &str) -> bool {
 /// The frame that takes the lock or waits.
 ///
 /// It is the first one outside the runtime, its lock library and the plumbing of the standard library. Where there is none, the first one outside runtime and `sync`, else the leaf.
-pub fn library_frame(frames: &[Frame]) -> Option<&Frame> {
+pub fn library_frame<'a>(frames: impl Into<StackView<'a>>) -> Option<&'a Frame> {
+    let frames = frames.into();
     let outside = |skip: fn(&str) -> bool| frames.iter().find(|f| !skip(package_of(&f.function)));
     outside(is_plumbing)
         .or_else(|| outside(|p| matches!(p, "runtime" | "sync" | "internal/sync")))
@@ -266,7 +270,8 @@ pub fn library_frame(frames: &[Frame]) -> Option<&Frame> {
 /// The first frame of the program's own code.
 ///
 /// Its package is `main` or belongs to the module of `main` (`own`, when known); else of the module of the outermost frame that is not the standard library's; else the library frame.
-pub fn user_frame<'a>(frames: &'a [Frame], own: Option<&str>) -> Option<&'a Frame> {
+pub fn user_frame<'a>(frames: impl Into<StackView<'a>>, own: Option<&str>) -> Option<&'a Frame> {
+    let frames = frames.into();
     let is_own = |f: &&Frame| {
         let package = package_of(&f.function);
         package == "main" || own == Some(module_of(package))

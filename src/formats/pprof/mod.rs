@@ -2,35 +2,25 @@
 //! [`Profile`] of the sample type that the profile shows by default.
 
 pub mod reader;
+mod stacks;
 #[cfg(test)]
 mod tests;
 mod wire;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::Value as Json;
-
 use crate::base::reporter::Reporter;
-use crate::base::text::count;
 use crate::base::time::Timestamp;
 use crate::base::units;
 use crate::formats::go_dump::debug1::empty_contention;
-use crate::formats::go_dump::{origin, wait};
+use crate::formats::go_dump::origin;
 use crate::formats::{Format, FormatError, Head, Hints, Sniff};
 use crate::model::batch::Batch;
-use crate::model::profile::{Frame, Profile, StackGroup};
-use reader::{Location, Raw, Sample};
+use crate::model::profile::Profile;
+use reader::{Raw, Sample};
 
 /// A duration above it is a fault of the writer: Pyroscope's converter wrote 54 years (`profiles.md` §2).
 const MAX_DURATION_NANOS: i64 = 86_400_000_000_000;
-
-/// Deepest stack that is kept: Go stops at 1024 addresses, and inlining adds a few frames to each (`profiles.md` §2).
-const MAX_STACK: usize = 8192;
-
-/// Most frames of all samples together (each takes about 40 bytes). A location may hold any number of inlined calls, so
-/// that a small hostile file could unfold without end.
-const MAX_FRAMES: usize = 20_000_000;
 
 /// pprof profile.
 pub struct Pprof;
@@ -148,7 +138,7 @@ fn profile(raw: &Raw<'_>, hints: &Hints<'_>, log: &mut Reporter) -> Profile {
     } else {
         (origin.t, origin.t_source)
     };
-    let groups = groups(raw, shown, log);
+    let groups = stacks::groups(raw, shown, log);
     let total: f64 = groups.iter().map(|g| g.value).sum();
     let unit = raw.string(shown_type.unit).unwrap_or("");
     notes(raw, &kind, unit, total, log);
@@ -241,9 +231,10 @@ fn contention_kind(raw: &Raw<'_>, hints: &Hints<'_>) -> &'static str {
         }
     }
     let (locations, functions) = (raw.location_index(), raw.function_index());
-    let leaf = raw.samples.first().and_then(|s| raw.ids_of(s).first());
-    let location = leaf
-        .and_then(|id| locations.at(*id))
+    let mut first = Sample::default();
+    let is_read = raw.samples.first().and_then(|bytes| first.read(bytes));
+    let location = is_read
+        .and_then(|()| locations.at(*first.locations.first()?))
         .and_then(|at| raw.locations.get(at));
     let function = location
         .and_then(|l| raw.lines_of(l).first())
@@ -255,155 +246,4 @@ fn contention_kind(raw: &Raw<'_>, hints: &Hints<'_>) -> &'static str {
         Some(_) => "block",
         None => "contention",
     }
-}
-
-/// One group for each sample, the largest first.
-fn groups(raw: &Raw<'_>, shown: usize, log: &mut Reporter) -> Vec<StackGroup> {
-    let locations = raw.location_index();
-    let frames = frames_of_locations(raw);
-    let none: Arc<str> = Arc::from("");
-    let mut labels: BTreeMap<String, Arc<str>> = BTreeMap::new();
-    let mut groups = Vec::with_capacity(raw.samples.len());
-    let mut lost = 0u64;
-    let mut left = MAX_FRAMES;
-    let mut is_cut = false;
-    for (n, sample) in raw.samples.iter().enumerate() {
-        if let Err(what) = raw.check_sample(sample, &locations) {
-            lost += 1;
-            if lost == 1 {
-                log.lost(
-                    "bad_sample",
-                    format!("a sample was left out: {what}"),
-                    Some(format!("sample {}", n + 1)),
-                );
-            }
-            continue;
-        }
-        let all = raw
-            .ids_of(sample)
-            .iter()
-            .filter_map(|id| frames.get(locations.at(*id)?))
-            .flatten();
-        let room = MAX_STACK.min(left);
-        let mut stack: Vec<Frame> = all.take(room.saturating_add(1)).cloned().collect();
-        is_cut |= stack.len() > room;
-        stack.truncate(room);
-        left -= stack.len();
-        let json = labels_json(raw, sample);
-        let label = labels
-            .entry(json)
-            .or_insert_with_key(|json| Arc::from(json.as_str()));
-        groups.push(StackGroup {
-            line: n as u64 + 1,
-            value: raw.values_of(sample).get(shown).map_or(0.0, |v| *v as f64),
-            class: wait::class_of(&stack, ""),
-            state: Arc::clone(&none),
-            wait_s: None,
-            frames: stack,
-            lock: None,
-            lock_owner: None,
-            pointers: Vec::new(),
-            created_by: Arc::clone(&none),
-            labels: Arc::clone(label),
-            first_id: None,
-        });
-    }
-    if lost > 1 {
-        log.lost(
-            "bad_sample",
-            format!("{} left out in all", count(lost, "sample", "samples")),
-            None,
-        );
-    }
-    if is_cut {
-        log.lost(
-            "stack_too_deep",
-            format!("frames beyond {MAX_STACK} of one stack or {MAX_FRAMES} in all were left out"),
-            None,
-        );
-    }
-    groups.sort_by(|a: &StackGroup, b| b.value.total_cmp(&a.value).then(a.line.cmp(&b.line)));
-    groups
-}
-
-/// The frames of each location, the innermost call first. One without lines is not symbolised and shows its binary and
-/// address; the flag `has_functions` is not to be trusted (`profiles.md` §2).
-fn frames_of_locations(raw: &Raw<'_>) -> Vec<Vec<Frame>> {
-    let (functions, mappings) = (raw.function_index(), raw.mapping_index());
-    let names: Vec<Arc<str>> = raw.strings.iter().map(|s| Arc::from(s.as_ref())).collect();
-    let none: Arc<str> = Arc::from("");
-    let unsymbolised = |location: &Location| {
-        let file = mappings
-            .at(location.mapping)
-            .and_then(|at| raw.mappings.get(at))
-            .and_then(|m| raw.string(m.file))
-            .filter(|f| !f.is_empty())
-            .unwrap_or("unknown");
-        Frame {
-            function: Arc::from(format!("{file}+{:#x}", location.address).as_str()),
-            file: Arc::clone(&none),
-            line: 0,
-        }
-    };
-    raw.locations
-        .iter()
-        .map(|location| {
-            let lines = raw.lines_of(location);
-            if lines.is_empty() {
-                return vec![unsymbolised(location)];
-            }
-            lines
-                .iter()
-                .map(|line| {
-                    let function = functions
-                        .at(line.function)
-                        .and_then(|at| raw.functions.get(at));
-                    let name = |pick: fn(&reader::Function) -> usize| {
-                        let name = function.and_then(|f| names.get(pick(f)));
-                        name.map_or_else(|| Arc::clone(&none), Arc::clone)
-                    };
-                    let plain = name(|f| f.name);
-                    Frame {
-                        function: if plain.is_empty() {
-                            name(|f| f.system_name)
-                        } else {
-                            plain
-                        },
-                        file: name(|f| f.file),
-                        line: u32::try_from(line.line).unwrap_or(0),
-                    }
-                })
-                .collect()
-        })
-        .collect()
-}
-
-/// Labels as one JSON object; a key that stands twice has a list.
-fn labels_json(raw: &Raw<'_>, sample: &Sample) -> String {
-    let labels = raw.labels_of(sample);
-    if labels.is_empty() {
-        return String::new();
-    }
-    let mut map: BTreeMap<&str, Vec<Json>> = BTreeMap::new();
-    for label in labels {
-        let value = if label.text == 0 {
-            Json::from(label.number)
-        } else {
-            Json::from(raw.string(label.text).unwrap_or(""))
-        };
-        map.entry(raw.string(label.key).unwrap_or(""))
-            .or_default()
-            .push(value);
-    }
-    let object: serde_json::Map<String, Json> = map
-        .into_iter()
-        .map(|(key, mut values)| {
-            let value = match values.len() {
-                1 => values.swap_remove(0),
-                _ => Json::from(values),
-            };
-            (key.to_owned(), value)
-        })
-        .collect();
-    Json::Object(object).to_string()
 }

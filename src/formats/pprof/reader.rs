@@ -24,19 +24,37 @@ pub struct ValueType {
     pub unit: usize,
 }
 
-/// One sample. Ranges point into [`Raw::location_ids`], [`Raw::values`] and [`Raw::labels`].
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// One sample, taken apart. One of these is used for all samples of a profile, one after the other.
+#[derive(Debug, Clone, Default)]
 pub struct Sample {
-    /// Leaf first.
-    pub locations: std::ops::Range<usize>,
+    /// Ids of its locations, leaf first.
+    pub locations: Vec<u64>,
     /// One for each sample type.
-    pub values: std::ops::Range<usize>,
+    pub values: Vec<i64>,
     /// Its labels.
-    pub labels: std::ops::Range<usize>,
+    pub labels: Vec<Label>,
+}
+
+impl Sample {
+    /// Takes the bytes of a sample apart; `None` when they cannot be read.
+    pub fn read(&mut self, bytes: &[u8]) -> Option<()> {
+        self.locations.clear();
+        self.values.clear();
+        self.labels.clear();
+        for field in Fields::new(bytes) {
+            match field.ok()? {
+                (1, value) => value.numbers(|id| self.locations.push(id))?,
+                (2, value) => value.numbers(|n| self.values.push(n.cast_signed()))?,
+                (3, value) => self.labels.push(label(value.bytes()?)?),
+                _ => {}
+            }
+        }
+        Some(())
+    }
 }
 
 /// A label: a text, or a number with its unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Label {
     /// Index of the key.
     pub key: usize,
@@ -44,6 +62,8 @@ pub struct Label {
     pub text: usize,
     /// The number.
     pub number: i64,
+    /// Index of the number's unit, 0 when not said.
+    pub unit: usize,
 }
 
 /// A place in the code, with the calls that were inlined there.
@@ -97,14 +117,8 @@ pub struct Mapping {
 pub struct Raw<'a> {
     /// What the values of each sample are.
     pub sample_types: Vec<ValueType>,
-    /// All samples.
-    pub samples: Vec<Sample>,
-    /// Ids of the locations of all samples.
-    pub location_ids: Vec<u64>,
-    /// Values of all samples.
-    pub values: Vec<i64>,
-    /// Labels of all samples.
-    pub labels: Vec<Label>,
+    /// All samples, as they stand: their locations mostly come behind them in the file.
+    pub samples: Vec<&'a [u8]>,
     /// Binaries.
     pub mappings: Vec<Mapping>,
     /// Places.
@@ -147,7 +161,7 @@ impl<'a> Raw<'a> {
     fn field(&mut self, number: u64, value: Value<'a>) -> Option<()> {
         match number {
             1 => self.sample_types.push(value_type(value)?),
-            2 => self.sample(value.bytes()?)?,
+            2 => self.samples.push(value.bytes()?),
             3 => self.mappings.push(mapping(value.bytes()?)?),
             4 => self.location(value.bytes()?)?,
             5 => self.functions.push(function(value.bytes()?)?),
@@ -159,28 +173,6 @@ impl<'a> Raw<'a> {
             14 => self.default_sample_type = index(value)?,
             _ => {}
         }
-        Some(())
-    }
-
-    fn sample(&mut self, bytes: &[u8]) -> Option<()> {
-        let (locations, values, labels) = (
-            self.location_ids.len(),
-            self.values.len(),
-            self.labels.len(),
-        );
-        for field in Fields::new(bytes) {
-            match field.ok()? {
-                (1, value) => value.numbers(|id| self.location_ids.push(id))?,
-                (2, value) => value.numbers(|n| self.values.push(n.cast_signed()))?,
-                (3, value) => self.labels.push(label(value.bytes()?)?),
-                _ => {}
-            }
-        }
-        self.samples.push(Sample {
-            locations: locations..self.location_ids.len(),
-            values: values..self.values.len(),
-            labels: labels..self.labels.len(),
-        });
         Some(())
     }
 
@@ -277,8 +269,10 @@ impl<'a> Raw<'a> {
                 );
             }
         }
-        for (n, sample) in self.samples.iter().enumerate() {
-            if let Err(what) = self.check_sample(sample, &locations) {
+        let mut sample = Sample::default();
+        for (n, bytes) in self.samples.iter().enumerate() {
+            let read = sample.read(bytes).ok_or("it cannot be read");
+            if let Err(what) = read.and_then(|()| self.check_sample(&sample, &locations)) {
                 say(format!("sample {}", n + 1), what);
             }
         }
@@ -290,39 +284,26 @@ impl<'a> Raw<'a> {
         if sample.values.len() != self.sample_types.len() {
             return Err("it has not one value for each sample type");
         }
-        if self
-            .ids_of(sample)
+        if sample
+            .locations
             .iter()
             .any(|id| locations.at(*id).is_none())
         {
             return Err("a location that does not exist");
         }
+        self.check_labels(&sample.labels)
+    }
+
+    /// What is wrong with labels.
+    pub fn check_labels(&self, labels: &[Label]) -> Result<(), &'static str> {
         let is_name = |index: usize| index < self.strings.len();
-        if self
-            .labels_of(sample)
+        if labels
             .iter()
-            .any(|l| !is_name(l.key) || !is_name(l.text))
+            .any(|l| !is_name(l.key) || !is_name(l.text) || !is_name(l.unit))
         {
             return Err("a label that is not in the string table");
         }
         Ok(())
-    }
-
-    /// Location ids of a sample, leaf first.
-    pub fn ids_of(&self, sample: &Sample) -> &[u64] {
-        self.location_ids
-            .get(sample.locations.clone())
-            .unwrap_or_default()
-    }
-
-    /// Labels of a sample.
-    pub fn labels_of(&self, sample: &Sample) -> &[Label] {
-        self.labels.get(sample.labels.clone()).unwrap_or_default()
-    }
-
-    /// Values of a sample.
-    pub fn values_of(&self, sample: &Sample) -> &[i64] {
-        self.values.get(sample.values.clone()).unwrap_or_default()
     }
 
     /// Lines of a location, the innermost call first.
@@ -358,10 +339,13 @@ impl<'a> Raw<'a> {
 
     /// The sum of a sample type over all samples that have it.
     pub fn total(&self, sample_type: usize) -> i128 {
+        let mut sample = Sample::default();
         self.samples
             .iter()
-            .filter_map(|s| self.values_of(s).get(sample_type))
-            .map(|v| i128::from(*v))
+            .filter_map(|bytes| {
+                sample.read(bytes)?;
+                sample.values.get(sample_type).map(|v| i128::from(*v))
+            })
             .sum()
     }
 }
@@ -421,6 +405,7 @@ fn label(bytes: &[u8]) -> Option<Label> {
             (1, value) => found.key = index(value)?,
             (2, value) => found.text = index(value)?,
             (3, value) => found.number = value.number()?.cast_signed(),
+            (4, value) => found.unit = index(value)?,
             _ => {}
         }
     }

@@ -11,6 +11,7 @@ use super::reader::Raw;
 use super::*;
 use crate::base::time::Zone;
 use crate::formats::go_dump::tests::{profile, read_named, recording, sum, through};
+use crate::formats::go_dump::wait;
 
 #[test]
 fn totals_are_those_of_the_readmes() {

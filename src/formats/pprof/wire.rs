@@ -113,14 +113,29 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// At most ten bytes of seven bits; `None` when they are cut or too many.
-fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
+/// At most ten bytes of seven bits; `None` when they are cut or too many. Most have one or two.
+#[inline]
+pub(super) fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
+    let rest = bytes.get(*at..)?;
+    match rest {
+        [a, ..] if *a < 0x80 => {
+            *at += 1;
+            Some(u64::from(*a))
+        }
+        [a, b, ..] if *b < 0x80 => {
+            *at += 2;
+            Some(u64::from(*a & 0x7f) | u64::from(*b) << 7)
+        }
+        _ => long_varint(rest, at),
+    }
+}
+
+fn long_varint(rest: &[u8], at: &mut usize) -> Option<u64> {
     let mut value = 0u64;
-    for shift in (0..70).step_by(7) {
-        let byte = *bytes.get(*at)?;
-        *at += 1;
+    for (byte, shift) in rest.iter().zip((0..70).step_by(7)) {
         value |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
-        if byte < 0x80 {
+        *at += 1;
+        if *byte < 0x80 {
             return Some(value);
         }
     }

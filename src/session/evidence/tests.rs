@@ -247,7 +247,7 @@ fn snapshot() -> Snapshot {
             class: WaitClass::Lock,
             state: Arc::from(""),
             wait_s: None,
-            frames: Vec::new(),
+            frames: Default::default(),
             lock: None,
             lock_owner: None,
             pointers: Vec::new(),

@@ -245,7 +245,7 @@ fn bytes_of(batch: &Batch) -> usize {
         .profiles
         .iter()
         .flat_map(|p| &p.groups)
-        .map(|g| size_of_val(g) + rows(&g.frames) + rows(&g.pointers))
+        .map(|g| size_of_val(g) + g.frames.bytes() + rows(&g.pointers))
         .sum();
     series
         + attempts

@@ -4,6 +4,7 @@
 use crate::base::id::sha256_hex;
 use crate::base::reporter::{Reporter, Warning};
 use crate::base::text::shorten;
+use crate::base::time::Timestamp;
 use crate::formats::RequestHint;
 use crate::model::exchange::Exchange;
 use crate::session::bundle::{Bundle, Ending, RecordedSource};
@@ -13,6 +14,8 @@ use crate::session::intake::unpack::{Content, Place, Unpacker};
 use crate::session::intake::walk::Problem;
 use crate::session::intake::watch::Desk;
 use crate::session::intake::{REFUSED, SOURCE, WindowHint};
+use crate::sources::Kind as _;
+use crate::sources::pprof::{Pprof, TAKEN_LATER_NANOS};
 
 impl Unpacker<'_> {
     /// Takes a bundle apart. Its exchanges are called after their sources, wherever it lies.
@@ -20,7 +23,7 @@ impl Unpacker<'_> {
         self.windows.push(WindowHint {
             path: place.path.clone(),
             start: Some(bundle.recording.start),
-            end: Some(bundle.recording.end),
+            end: Some(end_of(&bundle)),
             ..WindowHint::default()
         });
         for damage in bundle.damage {
@@ -105,6 +108,24 @@ impl Unpacker<'_> {
             leaf.request = Some(hint);
         }
     }
+}
+
+/// The end of the window; a profile that could only be taken when the window had ended (`--to now`) still lies in it.
+fn end_of(bundle: &Bundle) -> Timestamp {
+    let end = bundle.recording.end;
+    let latest = end.plus_nanos(TAKEN_LATER_NANOS);
+    let taken = |exchange: &Exchange| {
+        let took = i64::try_from(exchange.took_ms).unwrap_or(0);
+        exchange.at.plus_nanos(took.saturating_mul(1_000_000))
+    };
+    bundle
+        .exchanges
+        .iter()
+        .filter(|e| e.kind == Pprof.id() && e.at >= bundle.recording.start)
+        .map(taken)
+        .filter(|t| *t <= latest)
+        .map(|t| t.plus_nanos(1))
+        .fold(end, Timestamp::max)
 }
 
 /// The request, as `requests.json` would give it.
