@@ -9,6 +9,7 @@ pub mod go_dump;
 pub mod head;
 pub mod known;
 pub mod nginx;
+pub mod pinpoint;
 pub mod pprof;
 pub mod prometheus;
 mod upstream_lists;
@@ -48,6 +49,7 @@ pub const ALL: &[&dyn Format] = &[
     &prometheus::remote_read::RemoteRead,
     &prometheus::text::Exposition,
     &xray::XRay,
+    &pinpoint::Pinpoint,
     &nginx::json::NginxJson,
     &nginx::line::NginxLine,
     &go_dump::debug1::GoProfileText,
@@ -217,6 +219,7 @@ pub fn recognise(head: &Head<'_>, hints: &Hints<'_>) -> Recognised {
     }
     match best {
         Some((_, format)) => Recognised::As(format),
+        None if pinpoint::is_empty_answer(head, hints) => Recognised::As(&pinpoint::Pinpoint),
         None => Recognised::Nothing {
             guess: known::name_of(head)
                 .or_else(|| nearest.map(|(_, text)| text))

@@ -336,3 +336,6 @@ warn-say-insecure = its certificate was not checked (insecure_skip_verify): whoe
 warn-say-not-asked = nothing is known of how its pull ended
 warn-say-samples-missing = the samples of { $names } could not be had: { $why }; pull again for them
 warn-say-server-says = the server says of its answer: { $text }
+warn-code-clock_ahead = clock ahead
+warn-code-not_authorized = numbers hidden
+warn-code-missing_samples = slots without a value

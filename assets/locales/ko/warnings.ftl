@@ -335,3 +335,6 @@ warn-say-insecure = 인증서를 확인하지 않았습니다(insecure_skip_veri
 warn-say-not-asked = 수집이 어떻게 끝났는지 알 수 없습니다
 warn-say-samples-missing = { $names }의 샘플을 받지 못했습니다: { $why }. 다시 수집하십시오
 warn-say-server-says = 서버가 응답에 대해 알립니다: { $text }
+warn-code-clock_ahead = 앞선 시계
+warn-code-not_authorized = 권한 없음
+warn-code-missing_samples = 값이 없는 구간
