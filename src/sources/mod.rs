@@ -7,6 +7,7 @@
 
 pub mod config;
 pub mod file;
+pub mod pinpoint;
 pub mod prometheus;
 mod queue;
 pub mod request;
@@ -45,7 +46,7 @@ pub trait Kind: Sync {
 }
 
 /// Every kind, in documentation order.
-pub const ALL: &[&dyn Kind] = &[&prometheus::Prometheus, &file::Files];
+pub const ALL: &[&dyn Kind] = &[&prometheus::Prometheus, &pinpoint::Pinpoint, &file::Files];
 
 /// The kind of that name.
 pub fn by_id(id: &str) -> Option<&'static dyn Kind> {

@@ -206,6 +206,11 @@ fn is_load_form(head: &Head<'_>) -> bool {
             .is_some_and(|(values, _)| values.split(',').count() == 9)
 }
 
+/// The words of the server, when a whole answer is one of its errors: what a source must know before it asks on.
+pub fn refusal(value: &Value) -> Option<String> {
+    refused::words(value)
+}
+
 /// Whether an input that no format knows is an empty answer to a request of Pinpoint: content without a mark of its own.
 pub fn is_empty_answer(head: &Head<'_>, hints: &Hints<'_>) -> bool {
     head.is_whole && head.text.trim() == "[]" && asked::Asked::is_of_pinpoint(hints)
