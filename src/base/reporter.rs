@@ -66,6 +66,11 @@ impl Reporter {
         self.warnings.iter().any(|w| w.lossy) || self.suppressed.values().any(|(_, lossy)| *lossy)
     }
 
+    /// Whether anything was said under that code.
+    pub fn has(&self, code: &str) -> bool {
+        self.warnings.iter().any(|w| w.code == code)
+    }
+
     /// Whether nothing was said.
     pub fn is_empty(&self) -> bool {
         self.warnings.is_empty()

@@ -106,23 +106,6 @@ fn by_json(head: &Head<'_>) -> Option<Known> {
         (&["[].ph", "[].ts"], ("a Chrome trace", "")),
         (&["[].thread_id", "[].frames"], ("a py-spy dump", "")),
         (&["meta", "threads", "libs"], ("a Firefox profile", "")),
-        (&["applicationMapData"], ("a Pinpoint server map", "")),
-        (
-            &["callStack", "transactionId"],
-            ("a Pinpoint transaction", ""),
-        ),
-        (
-            &["[].agentId", "[].eventTypeCode"],
-            ("Pinpoint agent events", ""),
-        ),
-        (
-            &["timestamp", "metricValues"],
-            ("a Pinpoint inspector chart", ""),
-        ),
-        (
-            &["timestamp", "metricValueGroups"],
-            ("a Pinpoint inspector chart", ""),
-        ),
         (&["__REALTIME_TIMESTAMP"], ("a systemd journal in JSON", "")),
         (&["status.operationState"], ("an Argo CD application", "")),
         (&["[].revision", "[].app_version"], ("a Helm history", "")),

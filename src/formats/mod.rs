@@ -9,6 +9,7 @@ pub mod go_dump;
 pub mod head;
 pub mod known;
 pub mod nginx;
+pub mod pinpoint;
 pub mod pprof;
 pub mod prometheus;
 pub mod rang;
@@ -54,6 +55,7 @@ pub const ALL: &[&dyn Format] = &[
     &prometheus::remote_read::RemoteRead,
     &prometheus::text::Exposition,
     &xray::XRay,
+    &pinpoint::Pinpoint,
     &nginx::json::NginxJson,
     &nginx::line::NginxLine,
     &go_dump::debug1::GoProfileText,
@@ -237,6 +239,9 @@ pub fn recognise(head: &Head<'_>, hints: &Hints<'_>) -> Recognised {
     };
     match best.map(|(_, format)| format).or_else(by_request) {
         Some(format) => Recognised::As(format),
+    match best {
+        Some((_, format)) => Recognised::As(format),
+        None if pinpoint::is_empty_answer(head, hints) => Recognised::As(&pinpoint::Pinpoint),
         None => Recognised::Nothing {
             guess: known::name_of(head)
                 .or_else(|| nearest.map(|(_, text)| text))

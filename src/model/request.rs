@@ -30,6 +30,8 @@ pub struct Request {
     pub path: Arc<str>,
     /// Status sent to the client.
     pub status: Option<u16>,
+    /// Whether it failed, where something else than a status says so (Pinpoint's dots).
+    pub is_failed: Option<bool>,
     /// Time from the first byte of the request to the last of the answer.
     pub duration_ms: Option<f64>,
     /// Attempts upstream, in order; empty when none was made.
@@ -60,6 +62,11 @@ impl Request {
     /// Time spent upstream over all attempts.
     pub fn response_ms(&self) -> Option<f64> {
         sum(self.attempts.iter().map(|a| a.response_ms))
+    }
+
+    /// Whether it failed: what was said, else a status of 500 or more; `None` when nothing says.
+    pub fn failed(&self) -> Option<bool> {
+        self.is_failed.or_else(|| self.status.map(|s| s >= 500))
     }
 
     /// When it began.

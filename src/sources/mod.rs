@@ -12,6 +12,7 @@ pub mod grafana;
 pub mod kubernetes;
 mod look;
 pub mod pprof;
+pub mod pinpoint;
 pub mod prometheus;
 pub mod pyroscope;
 mod queue;
@@ -69,6 +70,7 @@ pub const ALL: &[&dyn Kind] = &[
     &pyroscope::Pyroscope,
     &file::Files,
 ];
+pub const ALL: &[&dyn Kind] = &[&prometheus::Prometheus, &pinpoint::Pinpoint, &file::Files];
 
 /// The kind of that name.
 pub fn by_id(id: &str) -> Option<&'static dyn Kind> {

@@ -138,6 +138,7 @@ fn join(known: &mut Request, mut other: Request) {
     fill(&mut known.path, other.path);
     known.duration_ms = known.duration_ms.or(other.duration_ms);
     known.bytes = known.bytes.or(other.bytes);
+    known.is_failed = known.is_failed.or(other.is_failed);
     if known.attempts.is_empty() {
         known.attempts = other.attempts;
     }
@@ -268,6 +269,7 @@ mod tests {
             line: 1,
             t: Timestamp::from_nanos(t_ms * NANOS_PER_MS),
             t_resolution_nanos: NANOS_PER_MS,
+            is_failed: None,
             service: Arc::from("nginx"),
             instance: Arc::from(""),
             method: Arc::from("GET"),

@@ -21,6 +21,7 @@ fn request(start_ms: i64, attempts: &[(Option<f64>, f64, u16)]) -> Request {
         line: 1,
         t: Timestamp::from_nanos((start_ms + total as i64) * NANOS_PER_MS),
         t_resolution_nanos: NANOS_PER_MS,
+        is_failed: None,
         service: Arc::from("edge"),
         instance: Arc::from("edge-6d5c9f7b8-hx2wq"),
         method: Arc::from("GET"),

@@ -253,7 +253,7 @@ fn single(start: i64, end: i64, is_failure: bool, row: usize) -> Slice {
 /// Requests by whom they were meant for. A failure is a status of 500 or more.
 fn add_requests(snapshot: &Snapshot, groups: &mut BTreeMap<Key, Vec<Slice>>) {
     for (row, request) in snapshot.requests.iter().enumerate() {
-        let Some(status) = request.status else {
+        let Some(is_failure) = request.failed() else {
             continue;
         };
         let service = request.service.to_string();
@@ -272,7 +272,7 @@ fn add_requests(snapshot: &Snapshot, groups: &mut BTreeMap<Key, Vec<Slice>>) {
             .push(single(
                 request.start().nanos(),
                 request.t.nanos(),
-                status >= 500,
+                is_failure,
                 row,
             ));
     }

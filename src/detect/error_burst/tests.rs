@@ -103,6 +103,7 @@ fn failing_requests_of_a_log_are_told_by_their_upstream() {
         line: u64::from(i) + 1,
         t: Timestamp::from_nanos(i64::from(i) * 100_000_000),
         t_resolution_nanos: 1_000_000,
+        is_failed: None,
         service: Arc::from("gateway"),
         instance: Arc::from("gateway-0"),
         method: Arc::from("GET"),

@@ -194,6 +194,7 @@ fn request(at_s: f64, ms: f64, path: &str) -> Request {
         line: (at_s * 10.0) as u64 + 1,
         t: Timestamp::from_secs_f64(at_s + ms / 1e3).unwrap(),
         t_resolution_nanos: 1_000_000,
+        is_failed: None,
         service: Arc::from("gateway"),
         instance: Arc::from("gateway-0"),
         method: Arc::from("GET"),

@@ -92,6 +92,7 @@ fn request(t_ms: i64) -> Request {
         line: 1,
         t: Timestamp::from_millis(t_ms).unwrap(),
         t_resolution_nanos: 1_000_000,
+        is_failed: None,
         service: Arc::from("web"),
         instance: empty(),
         method: empty(),

@@ -155,6 +155,7 @@ impl<'h> Rows<'h> {
             line,
             t: when.t,
             t_resolution_nanos: when.resolution_nanos,
+            is_failed: None,
             service,
             instance,
             method: self.strings.get(&method),

@@ -15,7 +15,7 @@ use crate::session::intake::sidecar::{Sidecars, file_name, unpacked_name};
 use crate::session::intake::unpack::{Content, Leaf};
 use crate::session::intake::walk::Problem;
 use crate::session::intake::watch::{Desk, Watch};
-use crate::session::intake::{Options, UNRECOGNISED};
+use crate::session::intake::{Options, REFUSED, UNRECOGNISED};
 
 /// One input with its rows.
 #[derive(Debug, Clone)]
@@ -172,6 +172,9 @@ fn read_bytes(
             Recognised::As(format) => {
                 format_id = format.id();
                 is_useful = read_as(format, &bytes, &hints, &mut batch, &mut log);
+                if !is_useful && log.has(REFUSED) {
+                    format_id = REFUSED;
+                }
             }
         }
     }
