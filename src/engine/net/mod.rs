@@ -21,7 +21,7 @@ mod signing;
 mod testing;
 #[cfg(test)]
 mod tests;
-mod unpack;
+pub(in crate::engine) mod unpack;
 
 use std::time::Duration;
 
