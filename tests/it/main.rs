@@ -18,6 +18,8 @@ mod live;
 mod prom_cases;
 #[cfg(feature = "live")]
 mod rang;
+#[cfg(feature = "live")]
+mod serve;
 mod support;
 #[cfg(feature = "gui")]
 mod ui;
