@@ -19,6 +19,8 @@ mod out;
 #[cfg(feature = "live")]
 mod record;
 mod schema;
+#[cfg(feature = "live")]
+mod serve;
 #[cfg(feature = "gui")]
 mod screenshot;
 #[cfg(feature = "sql")]
@@ -110,6 +112,9 @@ enum Command {
     /// Try each live source and say what is wrong with it, and what to do
     #[cfg(feature = "live")]
     Doctor(doctor::Doctor),
+    /// Answer as a read-only Prometheus API, from a recording
+    #[cfg(feature = "live")]
+    Serve(serve::Serve),
     /// Write the incident timeline to a file
     Export(export::Export),
     /// Analyze for pipelines: the exit status says whether something is wrong
@@ -179,6 +184,8 @@ fn dispatch(command: Command, out: &mut Out) -> Result<Exit, CliError> {
         Command::Record(command) => record::run(&command, out),
         #[cfg(feature = "live")]
         Command::Doctor(command) => doctor::run(&command, out),
+        #[cfg(feature = "live")]
+        Command::Serve(command) => serve::run(&command, out),
         Command::Export(command) => export::run(&command, out),
         Command::Check(command) => check::run(&command, out),
         #[cfg(feature = "gui")]

@@ -10,6 +10,8 @@ mod meter;
 #[cfg(feature = "live")]
 pub mod net;
 pub mod pool;
+#[cfg(feature = "live")]
+pub mod serve;
 
 /// Why the engine could not start.
 #[derive(Debug, thiserror::Error)]

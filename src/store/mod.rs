@@ -10,6 +10,7 @@ pub mod calls;
 mod family;
 pub mod histogram;
 pub mod memo;
+pub mod promql;
 pub mod pyramid;
 mod requests;
 #[cfg(feature = "sql")]

@@ -20,6 +20,9 @@ const FLOORS: &[(&str, &[&str])] = &[
         "engine",
         &[
             "tokio",
+            "http_body_util",
+            "hyper",
+            "hyper_util",
             "reqwest",
             "rustls",
             "aws_config",

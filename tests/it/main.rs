@@ -22,6 +22,8 @@ mod live_pprof;
 mod prom_cases;
 #[cfg(feature = "live")]
 mod rang;
+#[cfg(feature = "live")]
+mod serve;
 mod support;
 #[cfg(feature = "gui")]
 mod ui;

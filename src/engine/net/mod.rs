@@ -23,7 +23,7 @@ mod profile_tests;
 mod testing;
 #[cfg(test)]
 mod tests;
-mod unpack;
+pub(in crate::engine) mod unpack;
 
 use std::time::Duration;
 

@@ -9,7 +9,7 @@ const RATIO_FROM: u64 = 64 << 20;
 
 /// Why a body cannot be unpacked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(in crate::engine) enum Fault {
     /// More than the limit, or a decompression bomb.
     TooLarge,
     /// Damaged; what came before the damage.
@@ -19,7 +19,7 @@ pub(super) enum Fault {
 }
 
 /// Unpacks `body` by its `content-encoding`.
-pub(super) fn unpack(encoding: Option<&str>, body: &[u8], limit: u64) -> Result<Vec<u8>, Fault> {
+pub(in crate::engine) fn unpack(encoding: Option<&str>, body: &[u8], limit: u64) -> Result<Vec<u8>, Fault> {
     let limit = limit.min(
         (body.len() as u64)
             .saturating_mul(MOST_RATIO)

@@ -1,0 +1,597 @@
+//! Expression → values, on a grid of times.
+
+use std::collections::BTreeSet;
+
+use crate::base::time::{NANOS_PER_MS, Timestamp};
+use crate::base::units;
+use crate::model::series::{HistogramPoint, Series, is_stale_marker};
+use crate::store::Snapshot;
+use crate::store::promql::aggregate::{self, aggregate};
+use crate::store::promql::rate::growth;
+use crate::store::promql::shelf::{Hold, label_set};
+use crate::store::promql::{Expr, Fixed, Kind, Known, LabelSet, NAME, Selector, Shelf};
+
+/// Samples that one query may touch or give; Prometheus has 50,000,000 (`--query.max-samples`), and more memory.
+const MOST_SAMPLES: u64 = 10_000_000;
+
+/// At which times: one, or several of a grid. All in milliseconds since the epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Evaluation {
+    /// The first.
+    pub start_ms: i64,
+    /// The last that may be.
+    pub end_ms: i64,
+    /// Between them; 0 for one time alone.
+    pub step_ms: i64,
+    /// How long a stored sample counts, when the query says so.
+    pub lookback_nanos: Option<i64>,
+}
+
+impl Evaluation {
+    /// At one time.
+    pub const fn at(t_ms: i64) -> Self {
+        Self {
+            start_ms: t_ms,
+            end_ms: t_ms,
+            step_ms: 0,
+            lookback_nanos: None,
+        }
+    }
+
+    /// How many times there are.
+    pub fn steps(&self) -> usize {
+        if self.step_ms <= 0 {
+            return 1;
+        }
+        usize::try_from((self.end_ms - self.start_ms) / self.step_ms).map_or(0, |n| n + 1)
+    }
+
+    /// The time of a step.
+    pub fn time_ms(&self, step: usize) -> i64 {
+        let step = i64::try_from(step).unwrap_or(i64::MAX);
+        self.start_ms
+            .saturating_add(step.saturating_mul(self.step_ms))
+    }
+}
+
+/// One value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Point<'a> {
+    /// A number.
+    Float(f64),
+    /// A native histogram.
+    Histogram(&'a HistogramPoint),
+}
+
+/// A series with its values at steps.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line<'a> {
+    /// Its labels.
+    pub labels: LabelSet,
+    /// Steps with a value, in order.
+    pub points: Vec<(usize, Point<'a>)>,
+}
+
+/// A series with its stored samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawLine<'a> {
+    /// Its labels.
+    pub labels: LabelSet,
+    /// Samples with their own times in milliseconds, in order.
+    pub samples: Vec<(i64, Point<'a>)>,
+}
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value<'a> {
+    /// A number for each step.
+    Scalar(Vec<f64>),
+    /// A text.
+    Text(String),
+    /// Series, in order of labels.
+    Vector(Vec<Line<'a>>),
+    /// Stored samples, in order of labels.
+    Range(Vec<RawLine<'a>>),
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EvalError {
+    /// It is right, and not answered from a recording.
+    #[error("{0}")]
+    Unsupported(String),
+    /// It is too much.
+    #[error(
+        "query processing would load too many samples into memory in query execution (the limit is {})",
+        crate::base::text::grouped(MOST_SAMPLES)
+    )]
+    TooMuch,
+}
+
+/// Evaluates a query. What a reader of the answer must know of how far it can be trusted comes beside it.
+///
+/// # Errors
+/// When the query is not answered from a recording, or is too much.
+pub fn evaluate<'a>(
+    shelf: &'a Shelf,
+    snapshot: &'a Snapshot,
+    query: &str,
+    expr: &Expr,
+    when: Evaluation,
+) -> Result<(Value<'a>, Vec<String>), EvalError> {
+    let mut run = Run {
+        shelf,
+        snapshot,
+        when,
+        left: MOST_SAMPLES,
+        notes: BTreeSet::new(),
+    };
+    let value = run.top(query, expr)?;
+    Ok((value, run.notes.into_iter().collect()))
+}
+
+struct Run<'a> {
+    shelf: &'a Shelf,
+    snapshot: &'a Snapshot,
+    when: Evaluation,
+    left: u64,
+    notes: BTreeSet<String>,
+}
+
+type Done<T> = Result<T, EvalError>;
+
+impl<'a> Run<'a> {
+    /// The server's own answer where it stands at the very times asked for, else ours, else the server's at the times it has.
+    fn top(&mut self, query: &str, expr: &Expr) -> Done<Value<'a>> {
+        let recorded = self.shelf.recorded(query);
+        if let Some(series) = recorded
+            && self.covers(series)
+        {
+            return self.verbatim(query, expr, series);
+        }
+        match (self.value(expr), recorded) {
+            (Err(EvalError::Unsupported(_)), Some(series)) => {
+                self.note_of_recording(series);
+                self.verbatim(query, expr, series)
+            }
+            (done, _) => done,
+        }
+    }
+
+    fn spend(&mut self, samples: usize) -> Done<()> {
+        self.left = self
+            .left
+            .checked_sub(samples as u64)
+            .ok_or(EvalError::TooMuch)?;
+        Ok(())
+    }
+
+    fn value(&mut self, expr: &Expr) -> Done<Value<'a>> {
+        match expr {
+            _ if expr.kind() == Kind::Scalar => self.scalar(expr).map(Value::Scalar),
+            Expr::Text(text) => Ok(Value::Text(text.clone())),
+            Expr::Selector(selector) => self.selector(selector).map(Value::Vector),
+            Expr::Range { selector, range_ms } => self.range(selector, *range_ms).map(Value::Range),
+            Expr::Aggregate {
+                op,
+                grouping,
+                inner,
+                ..
+            } if aggregate::ANSWERED.contains(op) => {
+                let lines = match self.value(inner)? {
+                    Value::Vector(lines) => lines,
+                    _ => Vec::new(),
+                };
+                let lines = aggregate(op, grouping, lines, &mut self.notes);
+                Ok(Value::Vector(lines))
+            }
+            Expr::Call {
+                function,
+                arguments,
+                ..
+            } => self.call(function, arguments),
+            Expr::Aggregate { op, .. } => Err(self.unsupported(&format!("`{op}`"))),
+            Expr::Binary { op, .. } => {
+                Err(self.unsupported(&format!("`{op}` between series and anything else")))
+            }
+            Expr::Negative(_) => Err(self.unsupported("`-` before series")),
+            Expr::Subquery { .. } => Err(self.unsupported("a subquery (`[5m:30s]`)")),
+            Expr::Number(_) => self.scalar(expr).map(Value::Scalar),
+        }
+    }
+
+    fn unsupported(&self, what: &str) -> EvalError {
+        let mut text = format!(
+            "{what} is not answered from a recording. Answered are: selectors (`up{{job=\"x\"}}`; `up[5m]` in instant queries; `offset`, `@`), {} over them with `by` or `without`, `rate`, `increase` and `count_over_time` of a range, `vector` and arithmetic of numbers",
+            aggregate::ANSWERED.join(", ")
+        );
+        let queries: Vec<String> = self
+            .shelf
+            .recorded_queries()
+            .map(|q| format!("`{}`", crate::base::text::shorten(q, 120)))
+            .collect();
+        if queries.is_empty() {
+            text.push_str("; no query was recorded with its answer");
+        } else {
+            text.push_str("; and, word for word, the recorded queries: ");
+            text.push_str(&queries.iter().take(10).cloned().collect::<Vec<_>>().join(", "));
+            if queries.len() > 10 {
+                text.push_str(&format!(" and {} more", queries.len() - 10));
+            }
+        }
+        EvalError::Unsupported(text)
+    }
+
+    fn scalar(&mut self, expr: &Expr) -> Done<Vec<f64>> {
+        let steps = self.when.steps();
+        self.spend(steps)?;
+        Ok(match expr {
+            Expr::Number(n) => vec![*n; steps],
+            Expr::Negative(inner) => self.scalar(inner)?.into_iter().map(|v| -v).collect(),
+            Expr::Call { function, .. } if *function == "time" => (0..steps)
+                .map(|step| self.when.time_ms(step) as f64 / 1e3)
+                .collect(),
+            Expr::Call { function, .. } if *function == "pi" => vec![std::f64::consts::PI; steps],
+            Expr::Binary { op, left, right } => {
+                let apply: fn(f64, f64) -> f64 = match *op {
+                    "+" => |a, b| a + b,
+                    "-" => |a, b| a - b,
+                    "*" => |a, b| a * b,
+                    "/" => |a, b| a / b,
+                    "%" => |a, b| a % b,
+                    "^" => f64::powf,
+                    "atan2" => f64::atan2,
+                    "==" => |a, b| f64::from(a == b),
+                    "!=" => |a, b| f64::from(a != b),
+                    "<" => |a, b| f64::from(a < b),
+                    "<=" => |a, b| f64::from(a <= b),
+                    ">" => |a, b| f64::from(a > b),
+                    ">=" => |a, b| f64::from(a >= b),
+                    _ => return Err(self.unsupported(&format!("`{op}`"))),
+                };
+                let left = self.scalar(left)?;
+                let right = self.scalar(right)?;
+                left.into_iter()
+                    .zip(right)
+                    .map(|(a, b)| apply(a, b))
+                    .collect()
+            }
+            Expr::Call { function, .. } => {
+                return Err(self.unsupported(&format!("`{function}`")));
+            }
+            _ => return Err(self.unsupported("a number made of series")),
+        })
+    }
+
+    fn call(&mut self, function: &str, arguments: &[Expr]) -> Done<Value<'a>> {
+        match (function, arguments) {
+            ("vector", [inner]) => {
+                let values = self.scalar(inner)?;
+                let points = values.into_iter().map(Point::Float).enumerate().collect();
+                Ok(Value::Vector(vec![Line {
+                    labels: LabelSet::new(),
+                    points,
+                }]))
+            }
+            ("rate" | "increase" | "count_over_time", [Expr::Range { selector, range_ms }]) => self
+                .over_range(function, selector, *range_ms)
+                .map(Value::Vector),
+            _ => Err(self.unsupported(&format!("`{function}`"))),
+        }
+    }
+
+    /// The time that a selector looks at, in nanoseconds.
+    fn looks_at(&self, selector: &Selector, step: usize) -> i64 {
+        let t_ms = match selector.fixed {
+            Some(Fixed::At(ms)) => ms,
+            Some(Fixed::Start) => self.when.start_ms,
+            Some(Fixed::End) => self.when.end_ms,
+            None => self.when.time_ms(step),
+        };
+        t_ms.saturating_sub(selector.offset_ms)
+            .saturating_mul(NANOS_PER_MS)
+    }
+
+    fn series(&self, ix: usize) -> Option<&'a Series> {
+        self.snapshot.series.get(ix)
+    }
+
+    fn selector(&mut self, selector: &Selector) -> Done<Vec<Line<'a>>> {
+        let mut lines = Vec::new();
+        for known in self.shelf.select(&selector.matchers) {
+            let Some(series) = self.series(known.series) else {
+                continue;
+            };
+            self.note_of_hold(known);
+            let points = self.points(series, known.hold, selector)?;
+            if !points.is_empty() {
+                lines.push(Line {
+                    labels: known.labels.clone(),
+                    points,
+                });
+            }
+        }
+        Ok(lines)
+    }
+
+    /// The newest value of a series at each step, while it counts and is no staleness marker.
+    fn points(
+        &mut self,
+        series: &'a Series,
+        hold: Hold,
+        selector: &Selector,
+    ) -> Done<Vec<(usize, Point<'a>)>> {
+        let steps = self.when.steps();
+        self.spend(steps / 8 + 1)?;
+        let mut points = Vec::new();
+        let (mut floats, mut histograms) = (0, 0);
+        for step in 0..steps {
+            let t = self.looks_at(selector, step);
+            // Times never go back from step to step.
+            while series.t.get(floats).is_some_and(|s| *s <= t) {
+                floats += 1;
+            }
+            while series.histograms.get(histograms).is_some_and(|h| h.t.nanos() <= t) {
+                histograms += 1;
+            }
+            let first = match hold {
+                Hold::Lookback => {
+                    let nanos = self.when.lookback_nanos.unwrap_or(self.shelf.rules.lookback_nanos);
+                    self.shelf.rules.first_in(t, nanos)
+                }
+                Hold::Step(nanos) => t.saturating_sub(nanos).saturating_add(1),
+                Hold::Never => t,
+            };
+            if let Some(point) = newest(series, floats, histograms, first) {
+                points.push((step, point));
+            }
+        }
+        self.spend(points.len())?;
+        Ok(points)
+    }
+
+    /// Stored samples; what is known only as evaluated has none.
+    fn range(&mut self, selector: &Selector, range_ms: i64) -> Done<Vec<RawLine<'a>>> {
+        let end = self.looks_at(selector, 0);
+        let first = self.shelf.rules.first_in(end, range_ms.saturating_mul(NANOS_PER_MS));
+        let mut lines = Vec::new();
+        for known in self.stored(selector)? {
+            let Some(series) = self.series(known.series) else {
+                continue;
+            };
+            let samples = samples(series, first, end);
+            self.spend(samples.len())?;
+            if !samples.is_empty() {
+                lines.push(RawLine {
+                    labels: known.labels.clone(),
+                    samples,
+                });
+            }
+        }
+        Ok(lines)
+    }
+
+    fn stored(&mut self, selector: &Selector) -> Done<Vec<&'a Known>> {
+        let (stored, evaluated): (Vec<&Known>, Vec<&Known>) = self
+            .shelf
+            .select(&selector.matchers)
+            .partition(|k| k.hold == Hold::Lookback);
+        if let Some(first) = evaluated.first() {
+            let text = format!(
+                "of {} series such as {} only evaluations are recorded (query_range or one instant), and not the samples that a range needs",
+                evaluated.len(),
+                first.label(NAME)
+            );
+            if stored.is_empty() {
+                return Err(EvalError::Unsupported(text));
+            }
+            self.notes.insert(format!("{text}: they are left out"));
+        }
+        Ok(stored)
+    }
+
+    fn over_range(
+        &mut self,
+        function: &str,
+        selector: &Selector,
+        range_ms: i64,
+    ) -> Done<Vec<Line<'a>>> {
+        let mut lines: Vec<Line<'a>> = Vec::new();
+        for known in self.stored(selector)? {
+            let Some(series) = self.series(known.series) else {
+                continue;
+            };
+            let mut points = Vec::new();
+            for step in 0..self.when.steps() {
+                let end = self.looks_at(selector, step);
+                let first = self.shelf.rules.first_in(end, range_ms.saturating_mul(NANOS_PER_MS));
+                let found = samples(series, first, end);
+                self.spend(found.len() / 8 + 1)?;
+                let edges = (end / NANOS_PER_MS - range_ms, end / NANOS_PER_MS);
+                if let Some(value) = self.of_samples(function, &found, edges) {
+                    points.push((step, Point::Float(value)));
+                }
+            }
+            self.spend(points.len())?;
+            if !points.is_empty() {
+                let mut labels = known.labels.clone();
+                labels.retain(|(name, _)| name.as_ref() != NAME);
+                lines.push(Line { labels, points });
+            }
+        }
+        lines.sort_by(|a, b| a.labels.cmp(&b.labels));
+        if let Some(pair) = lines.windows(2).find(|w| matches!(w, [a, b] if a.labels == b.labels))
+        {
+            let labels = pair.first().map(|l| &l.labels);
+            return Err(EvalError::Unsupported(format!(
+                "vector cannot contain metrics with the same labelset: without their names several series are {labels:?}"
+            )));
+        }
+        Ok(lines)
+    }
+
+    fn of_samples(
+        &mut self,
+        function: &str,
+        found: &[(i64, Point<'a>)],
+        edges: (i64, i64),
+    ) -> Option<f64> {
+        if function == "count_over_time" {
+            return (!found.is_empty()).then_some(found.len() as f64);
+        }
+        let floats: Vec<(i64, f64)> = found
+            .iter()
+            .filter_map(|(t, point)| match point {
+                Point::Float(v) => Some((*t, *v)),
+                Point::Histogram(_) => None,
+            })
+            .collect();
+        if floats.len() < found.len() {
+            self.notes.insert(format!(
+                "native histograms were left out of `{function}`: a recording answers them as they are"
+            ));
+        }
+        growth(&floats, edges, function == "rate", self.shelf.rules.is_closed)
+    }
+
+    /// Whether the recorded answers stand at every time that is asked for.
+    fn covers(&self, series: &[usize]) -> bool {
+        let all: Vec<&Series> = series.iter().filter_map(|ix| self.series(*ix)).collect();
+        let span = all.iter().filter_map(|s| s.span()).reduce(|a, b| a.hull(&b));
+        let (Some(span), Some(first)) = (span, all.first()) else {
+            return false;
+        };
+        let nanos = |ms: i64| ms.saturating_mul(NANOS_PER_MS);
+        let (start, last) = (
+            nanos(self.when.start_ms),
+            nanos(self.when.time_ms(self.when.steps().saturating_sub(1))),
+        );
+        if start < span.start.nanos() || last >= span.end.nanos() {
+            return false;
+        }
+        match first.sampling {
+            crate::model::series::Sampling::Grid { step_nanos } if step_nanos > 0 => {
+                (start - span.start.nanos()) % step_nanos == 0
+                    && nanos(self.when.step_ms) % step_nanos == 0
+            }
+            _ => start == last,
+        }
+    }
+
+    fn verbatim(&mut self, query: &str, expr: &Expr, series: &[usize]) -> Done<Value<'a>> {
+        let keeps_name = matches!(expr, Expr::Selector(_));
+        let now = Selector {
+            matchers: Vec::new(),
+            offset_ms: 0,
+            fixed: None,
+        };
+        let mut lines: Vec<Line<'a>> = Vec::new();
+        for ix in series {
+            let Some(series) = self.series(*ix) else {
+                continue;
+            };
+            let points = self.points(series, Hold::of(series.sampling), &now)?;
+            // A series without a name is called after its query.
+            let name = if series.metric.trim() == query.trim() && !keeps_name {
+                ""
+            } else {
+                series.metric.as_ref()
+            };
+            if !points.is_empty() {
+                lines.push(Line {
+                    labels: label_set(name, series),
+                    points,
+                });
+            }
+        }
+        lines.sort_by(|a, b| a.labels.cmp(&b.labels));
+        // The same query may be recorded at two steps.
+        lines.dedup_by(|a, b| a.labels == b.labels);
+        Ok(Value::Vector(lines))
+    }
+
+    fn note_of_hold(&mut self, known: &Known) {
+        let how = match known.hold {
+            Hold::Lookback => return,
+            Hold::Step(nanos) => format!(
+                "each {} (query_range): a value is given until the next step",
+                units::secs(nanos as f64 / 1e9)
+            ),
+            Hold::Never => "once: it is given at that very time".to_owned(),
+        };
+        self.notes.insert(format!(
+            "the samples of {} are not recorded; it was evaluated {how}",
+            known.label(NAME)
+        ));
+    }
+
+    fn note_of_recording(&mut self, series: &[usize]) {
+        let all: Vec<&Series> = series.iter().filter_map(|ix| self.series(*ix)).collect();
+        let span = all.iter().filter_map(|s| s.span()).reduce(|a, b| a.hull(&b));
+        let (Some(span), Some(first)) = (span, all.first()) else {
+            return;
+        };
+        let last = Timestamp::from_nanos(span.end.nanos() - 1);
+        let text = match Hold::of(first.sampling) {
+            Hold::Step(nanos) => format!(
+                "this is the server's recorded answer to the same query, each {} from {} to {last}; between its steps the last value is given, and outside nothing",
+                units::secs(nanos as f64 / 1e9),
+                span.start
+            ),
+            _ => format!(
+                "this is the server's recorded answer to the same query, evaluated at {} alone; at other times nothing is given",
+                span.start
+            ),
+        };
+        self.notes.insert(text);
+    }
+}
+
+/// The newest of the values before `floats` and `histograms`, from `first` on.
+fn newest(series: &Series, floats: usize, histograms: usize, first: i64) -> Option<Point<'_>> {
+    let float = floats
+        .checked_sub(1)
+        .and_then(|at| Some((*series.t.get(at)?, *series.v.get(at)?)))
+        .filter(|(t, _)| *t >= first);
+    let histogram = histograms
+        .checked_sub(1)
+        .and_then(|at| series.histograms.get(at))
+        .filter(|h| h.t.nanos() >= first);
+    match (float, histogram) {
+        (Some((t, value)), histogram) if histogram.is_none_or(|h| h.t.nanos() <= t) => {
+            (!is_stale_marker(value)).then_some(Point::Float(value))
+        }
+        (_, Some(histogram)) => Some(Point::Histogram(histogram)),
+        (_, None) => None,
+    }
+}
+
+/// Samples from `first` to `end`, both included, without staleness markers.
+fn samples(series: &Series, first: i64, end: i64) -> Vec<(i64, Point<'_>)> {
+    let from = series.t.partition_point(|t| *t < first);
+    let to = series.t.partition_point(|t| *t <= end).max(from);
+    let floats = series
+        .t
+        .get(from..to)
+        .unwrap_or_default()
+        .iter()
+        .zip(series.v.get(from..to).unwrap_or_default())
+        .filter(|(_, v)| !is_stale_marker(**v))
+        .map(|(t, v)| (t.div_euclid(NANOS_PER_MS), Point::Float(*v)));
+    let from = series.histograms.partition_point(|h| h.t.nanos() < first);
+    let to = series
+        .histograms
+        .partition_point(|h| h.t.nanos() <= end)
+        .max(from);
+    let histograms = series
+        .histograms
+        .get(from..to)
+        .unwrap_or_default()
+        .iter()
+        .map(|h| (h.t.millis(), Point::Histogram(h)));
+    let mut all: Vec<(i64, Point<'_>)> = floats.chain(histograms).collect();
+    if from < to {
+        all.sort_by_key(|(t, _)| *t);
+    }
+    all
+}
