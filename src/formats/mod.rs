@@ -239,8 +239,6 @@ pub fn recognise(head: &Head<'_>, hints: &Hints<'_>) -> Recognised {
     };
     match best.map(|(_, format)| format).or_else(by_request) {
         Some(format) => Recognised::As(format),
-    match best {
-        Some((_, format)) => Recognised::As(format),
         None if pinpoint::is_empty_answer(head, hints) => Recognised::As(&pinpoint::Pinpoint),
         None => Recognised::Nothing {
             guess: known::name_of(head)

@@ -63,6 +63,7 @@ pub trait Kind: Sync {
 pub const ALL: &[&dyn Kind] = &[
     &prometheus::Prometheus,
     &xray::XRay,
+    &pinpoint::Pinpoint,
     &alertmanager::Alertmanager,
     &grafana::GrafanaAnnotations,
     &kubernetes::KubernetesEvents,
@@ -70,7 +71,6 @@ pub const ALL: &[&dyn Kind] = &[
     &pyroscope::Pyroscope,
     &file::Files,
 ];
-pub const ALL: &[&dyn Kind] = &[&prometheus::Prometheus, &pinpoint::Pinpoint, &file::Files];
 
 /// The kind of that name.
 pub fn by_id(id: &str) -> Option<&'static dyn Kind> {

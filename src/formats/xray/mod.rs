@@ -1,13 +1,8 @@
 //! AWS X-Ray: answers of its API and segment documents (`protocols/xray.md`).
 //!
-<<<<<<< HEAD
-//! `read` finds what stands where, `document` makes spans of segments by way of a `draft` and its `parts`, `summaries` and `graph` read the other answers,
-//! `join` puts together what came in pieces; `json`, `quoted`, `escape`, `attributes` and `timing` serve them.
-=======
 //! `read` finds what stands where, `document` makes spans of segments by way of a `draft` and its `parts`, `summaries` and `graph` read
 //! lists and service graphs, `other` the smaller answers,
-//! `join` puts together what came in pieces; `json`, `escape`, `attributes` and `timing` serve them.
->>>>>>> xray
+//! `join` puts together what came in pieces; `json`, `quoted`, `escape`, `attributes` and `timing` serve them.
 
 mod attributes;
 mod document;
