@@ -15,6 +15,8 @@ mod hostile;
 mod korean;
 #[cfg(feature = "live")]
 mod live;
+#[cfg(feature = "live")]
+mod live_pinpoint;
 mod prom_cases;
 mod support;
 #[cfg(feature = "gui")]
