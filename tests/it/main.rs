@@ -19,6 +19,8 @@ mod live;
 mod live_xray;
 #[cfg(feature = "live")]
 mod live_pprof;
+#[cfg(feature = "live")]
+mod live_pinpoint;
 mod prom_cases;
 #[cfg(feature = "live")]
 mod rang;
