@@ -91,7 +91,7 @@ fn served(exchanges: Vec<Exchange>, is_partial: bool) -> Served {
         is_partial,
         ..Intake::default()
     };
-    let bundle = crate::session::bundle::Bundle {
+    let bundle = Bundle {
         recording: Recording::new(at(T), at(T + 60), Vec::new()),
         endings: Vec::new(),
         exchanges,
