@@ -2,6 +2,7 @@
 
 mod answer;
 mod checkup;
+mod details;
 mod dots;
 mod pull;
 #[cfg(test)]

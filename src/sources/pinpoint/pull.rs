@@ -7,16 +7,14 @@ use serde_json::Value;
 use super::Own;
 use super::answer::{self, Answer};
 use super::checkup::worse;
-use super::dots::{Dot, Dots};
+use super::details::shown;
+use super::dots::Dots;
 use super::version::{Abilities, Endpoint, Version};
 use crate::base::reporter::{Reporter, Warning};
 use crate::base::time::TimeRange;
 use crate::sources::queue::Queue;
-use crate::sources::request::query;
-use crate::sources::{Body, Method, Outcome, Progress, Pull, Request, Step, Ticket};
+use crate::sources::{Outcome, Progress, Pull, Request, Step, Ticket};
 
-/// Transactions in one question for rows (`pinpoint.md` §3a).
-const ROWS_AT_ONCE: usize = 100;
 /// Days that a server map may span (§0.5).
 const MAP_DAYS: i64 = 2;
 /// Days that a list of errors may span (§0.5).
@@ -27,14 +25,14 @@ const DAY_MS: i64 = 86_400_000;
 
 /// One application: its name and the code of its service type.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Application {
-    name: String,
+pub(super) struct Application {
+    pub(super) name: String,
     code: String,
 }
 
 /// What an answer is for.
 #[derive(Debug, Clone)]
-enum Purpose {
+pub(super) enum Purpose {
     /// Which version, by the address of 3.x.
     New,
     /// Which version, by the address of 2.x.
@@ -64,21 +62,23 @@ enum Stage {
 /// One pull.
 #[derive(Debug)]
 pub(super) struct PinpointPull {
-    own: Own,
+    pub(super) own: Own,
     from_ms: i64,
     to_ms: i64,
     stage: Stage,
-    version: Version,
-    abilities: Abilities,
-    queue: Queue<Purpose>,
+    pub(super) version: Version,
+    pub(super) abilities: Abilities,
+    pub(super) queue: Queue<Purpose>,
     first_probe: Option<Answer>,
     applications: BTreeSet<Application>,
-    dots: BTreeMap<Application, Dots>,
+    pub(super) dots: BTreeMap<Application, Dots>,
     /// (application, agent).
-    agents: BTreeSet<(String, String)>,
+    pub(super) agents: BTreeSet<(String, String)>,
     /// Span ids by (trace, accepted, elapsed), from the rows.
-    spans: BTreeMap<(String, i64, i64), String>,
-    log: Reporter,
+    pub(super) spans: BTreeMap<(String, i64, i64), String>,
+    /// Addresses that were asked.
+    asked: BTreeSet<String>,
+    pub(super) log: Reporter,
 }
 
 impl PinpointPull {
@@ -96,13 +96,17 @@ impl PinpointPull {
             dots: BTreeMap::new(),
             agents: BTreeSet::new(),
             spans: BTreeMap::new(),
+            asked: BTreeSet::new(),
             log: Reporter::new(),
         }
     }
 
-    fn get(&mut self, purpose: Purpose, endpoint: Endpoint, fields: &[(&str, &str)]) {
-        let request = Request::get(self.version.path(endpoint, fields));
-        self.queue.ask(purpose, request);
+    /// Asks, unless the same was asked before: an agent of two applications has one answer.
+    pub(super) fn get(&mut self, purpose: Purpose, endpoint: Endpoint, fields: &[(&str, &str)]) {
+        let path = self.version.path(endpoint, fields);
+        if self.asked.insert(path.clone()) {
+            self.queue.ask(purpose, Request::get(path));
+        }
     }
 
     /// Begins the next stage once nothing of the last one is open.
@@ -143,7 +147,7 @@ impl PinpointPull {
     }
 
     /// The window in pieces of at most so many days, both ends of each inside (Pinpoint's ranges are closed).
-    fn pieces(&self, days: Option<i64>) -> Vec<(String, String)> {
+    pub(super) fn pieces(&self, days: Option<i64>) -> Vec<(String, String)> {
         let step = days.map_or(i64::MAX, |days| days * DAY_MS);
         let mut pieces = Vec::new();
         let mut from = self.from_ms;
@@ -300,178 +304,6 @@ impl PinpointPull {
         }
     }
 
-    fn ask_agents(&mut self) {
-        if !self.own.inspector {
-            return;
-        }
-        let left: Vec<&str> = self
-            .agents
-            .iter()
-            .skip(self.own.max_agents)
-            .map(|(_, agent)| agent.as_str())
-            .collect();
-        if !left.is_empty() {
-            let text = format!(
-                "the charts of {} agents were left out (`max_agents` {}): {}; choose `applications`, or raise the cap",
-                left.len(),
-                self.own.max_agents,
-                shown(&left)
-            );
-            self.log.lost("limit_agents", text, None);
-        }
-        let chosen: Vec<(String, String)> = self
-            .agents
-            .iter()
-            .take(self.own.max_agents)
-            .cloned()
-            .collect();
-        for (application, agent) in chosen {
-            self.ask_agent(&application, &agent);
-        }
-    }
-
-    fn ask_agent(&mut self, application: &str, agent: &str) {
-        let fact = |what: &str| Purpose::Fact(format!("{what} of {agent}"));
-        let uses_inspector = self.version.uses_inspector(self.abilities.has_inspector);
-        let days = self
-            .abilities
-            .inspector_days
-            .or(self.version.inspector_days());
-        for (from, to) in self.pieces(days) {
-            let window = [("from", from.as_str()), ("to", to.as_str())];
-            let mut who = vec![("agentId", agent)];
-            if self.version == Version::Three1 {
-                who.insert(0, ("applicationName", application));
-            }
-            let with = |more: &[(&'static str, &'static str)]| {
-                let mut fields = vec![("applicationName", application), ("agentId", agent)];
-                fields.extend_from_slice(more);
-                fields.extend(window);
-                fields
-                    .into_iter()
-                    .map(|(n, v)| (n.to_owned(), v.to_owned()))
-                    .collect::<Vec<_>>()
-            };
-            who.extend(window);
-            for chart in self.version.charts(self.abilities.has_inspector) {
-                if uses_inspector {
-                    let fields = with(&[("metricDefinitionId", chart)]);
-                    let fields: Vec<_> = fields
-                        .iter()
-                        .map(|(n, v)| (n.as_str(), v.as_str()))
-                        .collect();
-                    self.get(fact(chart), Endpoint::InspectorChart, &fields);
-                } else {
-                    self.get(fact(chart), Endpoint::AgentChart(chart), &who);
-                }
-            }
-            if uses_inspector {
-                let fields = with(&[("metricDefinitionId", "dataSource")]);
-                let fields: Vec<_> = fields
-                    .iter()
-                    .map(|(n, v)| (n.as_str(), v.as_str()))
-                    .collect();
-                self.get(fact("the pools"), Endpoint::InspectorPools, &fields);
-            } else {
-                self.get(fact("the pools"), Endpoint::AgentPools, &who);
-            }
-            self.get(fact("the status timeline"), Endpoint::AgentTimeline, &who);
-            self.get(fact("the events"), Endpoint::AgentEvents, &who);
-        }
-    }
-
-    /// Rows of the worst transactions of each application: path, client, start by the agent's clock.
-    fn ask_rows(&mut self) {
-        for (application, dots) in std::mem::take(&mut self.dots) {
-            let worst = dots.worst(self.own.max_transactions);
-            if worst.len() < dots.len() {
-                let text = format!(
-                    "{}: rows of {} of {} transactions, errors and the slowest first (`max_transactions`); the dots of all are here",
-                    application.name,
-                    worst.len(),
-                    dots.len()
-                );
-                self.log.note("limit_transactions", text, None);
-            }
-            for some in worst.chunks(ROWS_AT_ONCE) {
-                let mut form = query(&[("ApplicationName", application.name.as_str())]);
-                for (ix, dot) in some.iter().enumerate() {
-                    let (t, r) = (dot.accepted_ms.to_string(), dot.elapsed_ms.to_string());
-                    let names = [format!("I{ix}"), format!("T{ix}"), format!("R{ix}")];
-                    let values = [dot.trace.as_str(), t.as_str(), r.as_str()];
-                    for (name, value) in names.iter().zip(values) {
-                        form.push('&');
-                        form.push_str(&query(&[(name.as_str(), value)]));
-                    }
-                }
-                let path = self.version.path(Endpoint::Rows, &[]);
-                let request = Request::new(Method::Post, path, Body::Form(form));
-                self.queue.ask(Purpose::Rows, request);
-            }
-            self.dots.insert(application, dots);
-        }
-    }
-
-    fn take_rows(&mut self, body: &Value) {
-        for row in body
-            .get("metadata")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            let number = |key: &str| row.get(key).and_then(Value::as_i64);
-            let word = |key: &str| row.get(key).and_then(Value::as_str);
-            if let (Some(trace), Some(t), Some(elapsed), Some(span)) = (
-                word("traceId"),
-                number("collectorAcceptTime"),
-                number("elapsed"),
-                word("spanId"),
-            ) {
-                let key = (trace.to_owned(), t, elapsed);
-                self.spans.insert(key, span.to_owned());
-            }
-        }
-    }
-
-    fn ask_trees(&mut self) {
-        let mut asked = BTreeSet::new();
-        for (application, dots) in std::mem::take(&mut self.dots) {
-            let worst = dots.worst(self.own.max_call_trees);
-            if worst.len() < dots.len() {
-                let text = format!(
-                    "{}: call trees of {} of {} transactions, errors and the slowest first (`max_call_trees`)",
-                    application.name,
-                    worst.len(),
-                    dots.len()
-                );
-                self.log.note("limit_call_trees", text, None);
-            }
-            for dot in worst {
-                // The whole distributed tree comes back, so one question for each trace is enough.
-                if asked.insert(dot.trace.clone()) {
-                    self.ask_tree(&dot);
-                }
-            }
-        }
-    }
-
-    fn ask_tree(&mut self, dot: &Dot) {
-        let accepted = dot.accepted_ms.to_string();
-        let key = (dot.trace.clone(), dot.accepted_ms, dot.elapsed_ms);
-        let span = self
-            .spans
-            .get(&key)
-            .cloned()
-            .unwrap_or_else(|| "-1".to_owned());
-        let fields = [
-            ("traceId", dot.trace.as_str()),
-            ("focusTimestamp", accepted.as_str()),
-            ("agentId", dot.agent.as_str()),
-            ("spanId", span.as_str()),
-        ];
-        self.get(Purpose::Tree(dot.trace.clone()), Endpoint::Tree, &fields);
-    }
-
     fn take_probe(&mut self, purpose: &Purpose, answer: Answer) {
         let found = match &answer {
             Answer::Good(body) => body
@@ -607,15 +439,4 @@ fn agents_in(body: &Value) -> Vec<String> {
         ids.extend(group.as_array().into_iter().flatten().filter_map(id));
     }
     ids
-}
-
-/// The first five, and that there are more.
-fn shown(names: &[&str]) -> String {
-    let first: Vec<&str> = names.iter().take(5).copied().collect();
-    let more = if names.len() > first.len() {
-        ", …"
-    } else {
-        ""
-    };
-    format!("{}{more}", first.join(", "))
 }
