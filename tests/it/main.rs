@@ -21,6 +21,8 @@ mod live_xray;
 mod live_pprof;
 #[cfg(feature = "live")]
 mod live_pinpoint;
+#[cfg(feature = "live")]
+mod live_victoria;
 mod prom_cases;
 #[cfg(feature = "live")]
 mod rang;
