@@ -22,7 +22,12 @@ pub(super) struct Serve {
     #[command(flatten)]
     span: Span,
     /// Where to listen; port 0 is a free one, and standard output says which. Loopback, unless you say otherwise
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0", visible_alias = "addr")]
+    #[arg(
+        long,
+        value_name = "ADDRESS:PORT",
+        default_value = "127.0.0.1:0",
+        visible_alias = "addr"
+    )]
     listen: String,
 }
 
@@ -83,7 +88,7 @@ fn address(text: &str) -> Result<SocketAddr, CliError> {
     if let Some(Ok(port)) = text.strip_prefix("localhost:").map(str::parse::<u16>) {
         return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
     }
-    text.parse().map_err(|_| {
+    text.parse().ok().ok_or_else(|| {
         CliError::usage(format!(
             "--listen: expected an address and a port, as 127.0.0.1:9090; got {text:?}"
         ))

@@ -93,7 +93,10 @@ fn talk(port: u16, head: &str, body: &str) -> (u16, String) {
         .nth(1)
         .and_then(|s| s.parse().ok())
         .unwrap_or(0);
-    let body = if head.to_ascii_lowercase().contains("transfer-encoding: chunked") {
+    let body = if head
+        .to_ascii_lowercase()
+        .contains("transfer-encoding: chunked")
+    {
         unchunked(body)
     } else {
         body.to_owned()
@@ -198,7 +201,11 @@ fn a_recorded_incident_is_answered_sample_for_sample_and_ctrl_c_ends_it_well() {
     assert!(compared >= 5, "{compared} recorded queries were compared");
 
     // Whoever asks under another name than this machine's is refused, and nobody can change anything.
-    let refused = talk(port, "GET /api/v1/labels HTTP/1.1\r\nHost: rebound.example.org\r\n", "");
+    let refused = talk(
+        port,
+        "GET /api/v1/labels HTTP/1.1\r\nHost: rebound.example.org\r\n",
+        "",
+    );
     assert_eq!(refused.0, 403, "{}", refused.1);
     assert!(refused.1.contains("127.0.0.1"));
     for method in ["PUT", "DELETE", "PATCH"] {
@@ -242,9 +249,20 @@ fn promtool_reads_a_recording() {
     };
     let time = "1796049200";
     let instant = promtool(&["instant", "--time", time, &url, "count(up)"]);
-    assert!(instant.contains("=> ") && instant.contains("1796049200"), "{instant}");
+    assert!(
+        instant.contains("=> ") && instant.contains("1796049200"),
+        "{instant}"
+    );
     let range = promtool(&[
-        "range", "--start", "1796049100", "--end", time, "--step", "10s", &url, "up",
+        "range",
+        "--start",
+        "1796049100",
+        "--end",
+        time,
+        "--step",
+        "10s",
+        &url,
+        "up",
     ]);
     assert!(range.contains("up{") && range.contains("@["), "{range}");
     let series = promtool(&["series", "--match", "up", &url]);
@@ -255,7 +273,11 @@ fn promtool_reads_a_recording() {
         .args(["query", "instant", "--time", time, &url, "topk(3, up)"])
         .output()
         .unwrap();
-    assert!(words(&refused).contains("`topk` is not answered from a recording"), "{}", words(&refused));
+    assert!(
+        words(&refused).contains("`topk` is not answered from a recording"),
+        "{}",
+        words(&refused)
+    );
 }
 
 /// What a report says, without where it stands in the inputs.
@@ -269,8 +291,16 @@ fn said(report: &Value) -> Value {
             .collect()
     };
     serde_json::json!([
-        pick("findings", &["kind", "start", "end", "onset", "severity", "title", "entities", "values"]),
-        pick("hypotheses", &["rank", "signature", "title", "onset", "entities"]),
+        pick(
+            "findings",
+            &[
+                "kind", "start", "end", "onset", "severity", "title", "entities", "values"
+            ]
+        ),
+        pick(
+            "hypotheses",
+            &["rank", "signature", "title", "onset", "entities"]
+        ),
     ])
 }
 
@@ -287,14 +317,27 @@ fn recorded_again(folder: &Path, server: &Server, extra: &str, window: [&str; 2]
     let record = tailscope(
         folder,
         &[
-            "record", "--sources", "again.toml", "--from", window[0], "--to", window[1], "-o",
+            "record",
+            "--sources",
+            "again.toml",
+            "--from",
+            window[0],
+            "--to",
+            window[1],
+            "-o",
             "again.tailscope",
         ],
     );
     assert_eq!(record.status.code(), Some(0), "{}", words(&record));
     let done = tailscope(
         folder,
-        &["analyze", "again.tailscope", "--format", "json", "--offline"],
+        &[
+            "analyze",
+            "again.tailscope",
+            "--format",
+            "json",
+            "--offline",
+        ],
     );
     assert_eq!(done.status.code(), Some(0), "{}", words(&done));
     serde_json::from_slice(&done.stdout).unwrap()
@@ -324,8 +367,14 @@ fn prometheus(folder: &Path) -> Option<Server> {
     )
     .unwrap();
     let child = Command::new("prometheus")
-        .arg(format!("--config.file={}", folder.join("prometheus.yml").display()))
-        .arg(format!("--storage.tsdb.path={}", folder.join("data").display()))
+        .arg(format!(
+            "--config.file={}",
+            folder.join("prometheus.yml").display()
+        ))
+        .arg(format!(
+            "--storage.tsdb.path={}",
+            folder.join("data").display()
+        ))
         .arg(format!("--web.listen-address=127.0.0.1:{port}"))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -338,8 +387,14 @@ fn prometheus(folder: &Path) -> Option<Server> {
     wait_for("ten scrapes", || {
         TcpStream::connect(("127.0.0.1", port)).is_ok()
             && talk(port, "GET /-/ready HTTP/1.1\r\nHost: localhost\r\n", "").0 == 200
-            && ask(port, &path("query", &[("query", "count_over_time(up{job=\"dead\"}[1m])")])).1
-                ["data"]["result"][0]["value"][1]
+            && ask(
+                port,
+                &path(
+                    "query",
+                    &[("query", "count_over_time(up{job=\"dead\"}[1m])")],
+                ),
+            )
+            .1["data"]["result"][0]["value"][1]
                 .as_str()
                 .and_then(|n| n.parse::<f64>().ok())
                 .is_some_and(|n| n >= 10.0)
@@ -420,7 +475,15 @@ fn a_recording_answers_as_the_server_that_it_was_recorded_from() {
     let record = tailscope(
         folder,
         &[
-            "record", "--sources", "real.toml", "--from", &from, "--to", &to, "-o", "a.tailscope",
+            "record",
+            "--sources",
+            "real.toml",
+            "--from",
+            &from,
+            "--to",
+            &to,
+            "-o",
+            "a.tailscope",
         ],
     );
     assert_eq!(record.status.code(), Some(0), "{}", words(&record));
@@ -446,7 +509,12 @@ fn a_recording_answers_as_the_server_that_it_was_recorded_from() {
         let start = (now - 3).to_string();
         compare(
             "query_range",
-            &[("query", query), ("start", &start), ("end", &late), ("step", "0.5")],
+            &[
+                ("query", query),
+                ("start", &start),
+                ("end", &late),
+                ("step", "0.5"),
+            ],
         );
     }
     for query in ["up[4s]", "up[4s] offset 2s", "{job=\"dead\"}[3s]"] {
@@ -457,13 +525,30 @@ fn a_recording_answers_as_the_server_that_it_was_recorded_from() {
     compare("query", &[("query", "up @ end()"), ("time", &late)]);
     compare(
         "query_range",
-        &[("query", "topk(1, up)"), ("start", &early), ("end", &late), ("step", "1")],
+        &[
+            ("query", "topk(1, up)"),
+            ("start", &early),
+            ("end", &late),
+            ("step", "1"),
+        ],
     );
-    for mistake in ["sum(up", "nofunc(up)", "rate(up)", "up[5m] + 1", "{job=~\".*\"}", ""] {
+    for mistake in [
+        "sum(up",
+        "nofunc(up)",
+        "rate(up)",
+        "up[5m] + 1",
+        "{job=~\".*\"}",
+        "",
+    ] {
         let path = path("query", &[("query", mistake), ("time", &late)]);
         assert_eq!(ask(ours.port, &path), ask(real.port, &path));
     }
-    for endpoint in ["labels", "label/job/values", "label/__name__/values", "metadata"] {
+    for endpoint in [
+        "labels",
+        "label/job/values",
+        "label/__name__/values",
+        "metadata",
+    ] {
         let all = |port: u16| ask(port, &format!("/api/v1/{endpoint}")).1["data"].clone();
         assert_eq!(all(ours.port), all(real.port), "{endpoint}");
     }
@@ -536,21 +621,33 @@ fn the_recorded_queries_of_a_real_server_are_answered_with_its_own_answers() {
                 .collect();
             let recorded: Value =
                 serde_json::from_slice(&fs::read(folder.join(file)).unwrap()).unwrap();
-            let (status, ours) = ask(server.port, &path(endpoint.trim_start_matches("/api/v1/"), &fields));
+            let (status, ours) = ask(
+                server.port,
+                &path(endpoint.trim_start_matches("/api/v1/"), &fields),
+            );
             if status == 422 {
                 continue;
             }
             assert_eq!(status, 200, "{file}: {query}: {ours}");
-            assert!(near(&sorted(&ours), &sorted(&recorded)), "{file}: {query}:\n{ours}\n{recorded}");
+            assert!(
+                near(&sorted(&ours), &sorted(&recorded)),
+                "{file}: {query}:\n{ours}\n{recorded}"
+            );
             compared += 1;
         }
     }
     assert!(compared >= 20, "{compared} were compared");
     // Mistakes are told in its words.
-    for (query, want) in [("sum(up", "query_err_parse.json"), ("rate(up)", "query_err_type.json")] {
+    for (query, want) in [
+        ("sum(up", "query_err_parse.json"),
+        ("rate(up)", "query_err_type.json"),
+    ] {
         let recorded: Value =
             serde_json::from_slice(&fs::read(folder.join(want)).unwrap()).unwrap();
-        assert_eq!(ask(server.port, &path("query", &[("query", query)])), (400, recorded));
+        assert_eq!(
+            ask(server.port, &path("query", &[("query", query)])),
+            (400, recorded)
+        );
     }
 }
 
@@ -566,7 +663,10 @@ fn what_cannot_be_served_is_said() {
     let busy = tailscope(folder.path(), &["serve", input, "--listen", &address]);
     assert_eq!(busy.status.code(), Some(2), "{}", words(&busy));
     assert!(words(&busy).contains(&address) && words(&busy).contains("127.0.0.1:0"));
-    let nowhere = tailscope(folder.path(), &["serve", input, "--listen", "example.org:1"]);
+    let nowhere = tailscope(
+        folder.path(),
+        &["serve", input, "--listen", "example.org:1"],
+    );
     assert_eq!(nowhere.status.code(), Some(2));
     let nothing = tailscope(folder.path(), &["serve", "none.tailscope"]);
     assert_eq!(nothing.status.code(), Some(4), "{}", words(&nothing));

@@ -1,6 +1,6 @@
 //! Which path is answered by whom.
 
-use crate::engine::serve::reply::{Asked, Reply, quoted, success};
+use crate::engine::serve::reply::{Asked, Reply, add, quoted, success};
 use crate::engine::serve::{Served, facts, query};
 
 /// The reply to a request: the Prometheus API from the recorded series, everything else as it was recorded.
@@ -15,7 +15,10 @@ pub(super) fn answer(served: &Served, asked: &Asked) -> Reply {
         _ => {}
     }
     // `/source/NAME/…` picks one of several sources that were asked the same.
-    let (source, path) = match path.strip_prefix("/source/").and_then(|p| p.split_once('/')) {
+    let (source, path) = match path
+        .strip_prefix("/source/")
+        .and_then(|p| p.split_once('/'))
+    {
         Some((source, _)) => (
             Some(source),
             path.get("/source/".len() + source.len()..).unwrap_or("/"),
@@ -89,7 +92,11 @@ fn unescaped(name: &str) -> Option<String> {
             continue;
         }
         let (digits, after) = after.split_once('_')?;
-        out.push(u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)?);
+        out.push(
+            u32::from_str_radix(digits, 16)
+                .ok()
+                .and_then(char::from_u32)?,
+        );
         rest = after;
     }
     out.push_str(rest);
@@ -99,17 +106,23 @@ fn unescaped(name: &str) -> Option<String> {
 /// What a person sees who opens the address.
 fn front(served: &Served) -> Reply {
     let mut body = String::from("{\"serves\":");
-    quoted(&mut body, "a recording, read-only: the Prometheus HTTP API under /api/v1, and what else was recorded as it was answered");
-    body.push_str(&format!(
-        ",\"series\":{},\"recorded_answers\":{}",
-        served.series(),
-        served.exchanges()
-    ));
+    quoted(
+        &mut body,
+        "a recording, read-only: the Prometheus HTTP API under /api/v1, and what else was recorded as it was answered",
+    );
+    add(
+        &mut body,
+        format_args!(
+            ",\"series\":{},\"recorded_answers\":{}",
+            served.series(),
+            served.exchanges()
+        ),
+    );
     if let Some(window) = served.window() {
-        body.push_str(&format!(
-            ",\"start\":\"{}\",\"end\":\"{}\"",
-            window.start, window.end
-        ));
+        add(
+            &mut body,
+            format_args!(",\"start\":\"{}\",\"end\":\"{}\"", window.start, window.end),
+        );
     }
     body.push_str(",\"queries\":");
     let queries: Vec<&str> = served.shelf.recorded_queries().collect();

@@ -29,11 +29,7 @@ pub(super) fn is_known(endpoint: &str) -> bool {
     KNOWN.contains(&endpoint)
 }
 
-pub(super) fn answer(
-    served: &Served,
-    endpoint: &str,
-    fields: &Fields,
-) -> Result<Vec<u8>, Refusal> {
+pub(super) fn answer(served: &Served, endpoint: &str, fields: &Fields) -> Result<Vec<u8>, Refusal> {
     let recorded = served.recorded.facts(endpoint);
     let mut warnings = Vec::new();
     let data = match endpoint {
@@ -71,7 +67,8 @@ fn metadata(served: &Served, fields: &Fields) -> Result<Json, Refusal> {
         text => {
             let n: i64 = text
                 .parse()
-                .map_err(|_| Refusal::bad("limit must be a number"))?;
+                .ok()
+                .ok_or_else(|| Refusal::bad("limit must be a number"))?;
             usize::try_from(n).unwrap_or(usize::MAX)
         }
     };
@@ -175,11 +172,7 @@ fn span(nanos: i64) -> Json {
     })
 }
 
-fn rules(
-    recorded: &[Json],
-    fields: &Fields,
-    warnings: &mut Vec<String>,
-) -> Result<Json, Refusal> {
+fn rules(recorded: &[Json], fields: &Fields, warnings: &mut Vec<String>) -> Result<Json, Refusal> {
     let wanted = match fields.get("type").to_ascii_lowercase().as_str() {
         "" => None,
         "alert" => Some("alerting"),
@@ -196,10 +189,9 @@ fn rules(
     }
     let mut groups = joined(recorded, "groups");
     for group in &mut groups {
-        if let (Some(wanted), Some(rules)) = (
-            wanted,
-            group.get_mut("rules").and_then(Json::as_array_mut),
-        ) {
+        if let (Some(wanted), Some(rules)) =
+            (wanted, group.get_mut("rules").and_then(Json::as_array_mut))
+        {
             rules.retain(|r| r.get("type").and_then(Json::as_str) == Some(wanted));
         }
     }

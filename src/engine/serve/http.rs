@@ -34,7 +34,7 @@ const MOST_HEAD_BYTES: usize = 256 << 10;
 /// How long a client may take for its headers, and for its body.
 const HEAD_TIME: Duration = Duration::from_secs(15);
 /// How long one connection may live: an idle one must not keep others out.
-const CONNECTION_TIME: Duration = Duration::from_secs(300);
+const CONNECTION_TIME: Duration = Duration::from_mins(5);
 /// How long open connections may go on after the end.
 const LAST_TIME: Duration = Duration::from_secs(2);
 
@@ -286,7 +286,8 @@ async fn reply(request: Request<Incoming>, desk: &Desk) -> Reply {
             Reply::failed(&Refusal {
                 status: 500,
                 kind: "internal",
-                text: "an internal error of tailscope; please report it with the request".to_owned(),
+                text: "an internal error of tailscope; please report it with the request"
+                    .to_owned(),
             })
         })
 }
@@ -315,7 +316,11 @@ fn check_host(request: &Request<Incoming>, is_local: bool) -> Result<(), Refusal
         Some(named) => refused(format!(
             "{:?} is not the name of this machine's own address: ask for 127.0.0.1 or localhost{}. A page of the web could have sent you here under a name of its own",
             crate::base::text::shorten(named, 100),
-            if is_local { "" } else { ", or the address by its number" }
+            if is_local {
+                ""
+            } else {
+                ", or the address by its number"
+            }
         )),
     }
 }

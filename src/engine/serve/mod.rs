@@ -73,7 +73,9 @@ impl Served {
             .or(self.document.snapshot.extent)
             .map_or(0, |w| w.end.nanos());
         // A window ends just after the last sample; the next whole millisecond shows it.
-        nanos.saturating_add(NANOS_PER_MS - 1).div_euclid(NANOS_PER_MS)
+        nanos
+            .saturating_add(NANOS_PER_MS - 1)
+            .div_euclid(NANOS_PER_MS)
     }
 
     /// The reply to a request. Does not wait for anything.

@@ -7,11 +7,12 @@ use serde_json::Value as Json;
 use crate::base::time::{TimeRange, Timestamp};
 use crate::engine::serve::Served;
 use crate::engine::serve::reply::{
-    Fields, Refusal, duration_ms, float, labels, plain, point, quoted, seconds, success, time_ms,
+    Fields, Refusal, add, duration_ms, float, labels, plain, point, quoted, seconds, success,
+    time_ms,
 };
 use crate::store::promql::{
-    EvalError, Evaluation, Expr, Kind, Known, Line, RawLine, Selector, Shelf, Value,
-    evaluate, parse, parse_selector,
+    EvalError, Evaluation, Expr, Kind, Known, LabelSet, Line, Point, RawLine, Selector, Shelf,
+    Value, evaluate, parse, parse_selector,
 };
 
 /// Points of one series that a `query_range` may give (`prometheus.md` §1.2).
@@ -51,8 +52,11 @@ fn limit(fields: &Fields) -> Result<Option<usize>, Refusal> {
     if text.is_empty() {
         return Ok(None);
     }
-    let n: usize = text.parse().map_err(|_| {
-        Refusal::parameter("limit", format!("cannot parse {text:?} to a non-negative number"))
+    let n: usize = text.parse().ok().ok_or_else(|| {
+        Refusal::parameter(
+            "limit",
+            format!("cannot parse {text:?} to a non-negative number"),
+        )
     })?;
     Ok((n > 0).then_some(n))
 }
@@ -152,9 +156,7 @@ fn run(
     let snapshot = &served.document.snapshot;
     let (mut value, notes) = evaluate(&served.shelf, snapshot, fields.get("query"), expr, when)
         .map_err(|error| match error {
-            EvalError::Unsupported(_) | EvalError::TooMuch => {
-                Refusal::execution(error.to_string())
-            }
+            EvalError::Unsupported(_) | EvalError::TooMuch => Refusal::execution(error.to_string()),
         })?;
     infos.extend(notes);
     if expr.kind() != Kind::Scalar {
@@ -192,10 +194,13 @@ fn at_once(value: &Value<'_>, t_ms: i64) -> String {
         Value::Scalar(values) => {
             out.push_str("{\"resultType\":\"scalar\",\"result\":[");
             seconds(&mut out, t_ms);
-            out.push_str(&format!(
-                ",\"{}\"]}}",
-                plain(values.first().copied().unwrap_or(f64::NAN))
-            ));
+            add(
+                &mut out,
+                format_args!(
+                    ",\"{}\"]}}",
+                    plain(values.first().copied().unwrap_or(f64::NAN))
+                ),
+            );
         }
         Value::Text(text) => {
             out.push_str("{\"resultType\":\"string\",\"result\":[");
@@ -212,8 +217,8 @@ fn at_once(value: &Value<'_>, t_ms: i64) -> String {
                 labels(&mut out, &line.labels);
                 if let Some((_, value)) = line.points.first() {
                     out.push_str(match value {
-                        crate::store::promql::Point::Float(_) => ",\"value\":",
-                        crate::store::promql::Point::Histogram(_) => ",\"histogram\":",
+                        Point::Float(_) => ",\"value\":",
+                        Point::Histogram(_) => ",\"histogram\":",
                     });
                     point(&mut out, t_ms, value);
                 }
@@ -225,7 +230,7 @@ fn at_once(value: &Value<'_>, t_ms: i64) -> String {
             out.push_str("{\"resultType\":\"matrix\",\"result\":[");
             for (i, RawLine { labels, samples }) in lines.iter().enumerate() {
                 out.push_str(if i > 0 { "," } else { "" });
-                series_of(&mut out, labels, samples.iter().copied());
+                series_of(&mut out, labels, samples);
             }
             out.push_str("]}");
         }
@@ -244,7 +249,7 @@ fn matrix(value: &Value<'_>, when: Evaluation) -> String {
                 labels: none,
                 points: values
                     .iter()
-                    .map(|v| crate::store::promql::Point::Float(*v))
+                    .map(|v| Point::Float(*v))
                     .enumerate()
                     .collect(),
             }];
@@ -254,36 +259,32 @@ fn matrix(value: &Value<'_>, when: Evaluation) -> String {
     };
     for (i, line) in lines.iter().enumerate() {
         out.push_str(if i > 0 { "," } else { "" });
-        let points = line
+        let points: Vec<(i64, Point<'_>)> = line
             .points
             .iter()
-            .map(|(step, point)| (when.time_ms(*step), *point));
-        series_of(&mut out, &line.labels, points);
+            .map(|(step, point)| (when.time_ms(*step), *point))
+            .collect();
+        series_of(&mut out, &line.labels, &points);
     }
     out.push_str("]}");
     out
 }
 
 /// One series of a matrix: its numbers as `values`, its native histograms as `histograms`.
-fn series_of<'a>(
-    out: &mut String,
-    set: &crate::store::promql::LabelSet,
-    points: impl Iterator<Item = (i64, crate::store::promql::Point<'a>)> + Clone,
-) {
-    use crate::store::promql::Point;
+fn series_of<'a>(out: &mut String, set: &LabelSet, points: &[(i64, Point<'a>)]) {
     out.push_str("{\"metric\":");
     labels(out, set);
     let is_float = |(_, p): &(i64, Point<'a>)| matches!(p, Point::Float(_));
     for (key, wants_float) in [("values", true), ("histograms", false)] {
         let mut is_first = true;
-        for (t_ms, value) in points.clone().filter(|p| is_float(p) == wants_float) {
+        for (t_ms, value) in points.iter().filter(|p| is_float(p) == wants_float) {
             if is_first {
-                out.push_str(&format!(",\"{key}\":["));
+                add(out, format_args!(",\"{key}\":["));
             } else {
                 out.push(',');
             }
             is_first = false;
-            point(out, t_ms, &value);
+            point(out, *t_ms, value);
         }
         if !is_first {
             out.push(']');
@@ -413,11 +414,14 @@ pub(super) fn exemplars(served: &Served, fields: &Fields) -> Done {
         data.push_str(",\"exemplars\":[");
         for (i, exemplar) in found.iter().enumerate() {
             data.push_str(if i > 0 { "," } else { "" });
-            data.push_str(&format!(
-                "{{\"labels\":{},\"value\":\"{}\",\"timestamp\":",
-                exemplar.labels.to_json(),
-                float(exemplar.value)
-            ));
+            add(
+                &mut data,
+                format_args!(
+                    "{{\"labels\":{},\"value\":\"{}\",\"timestamp\":",
+                    exemplar.labels.to_json(),
+                    float(exemplar.value)
+                ),
+            );
             seconds(&mut data, exemplar.t.millis());
             data.push('}');
         }

@@ -41,8 +41,10 @@ pub struct Recorded {
 fn is_of_series(kind: &str, path: &str) -> bool {
     kind == "prometheus"
         && path.strip_prefix("/api/v1/").is_some_and(|p| {
-            matches!(p, "query" | "query_range" | "query_exemplars" | "series" | "labels" | "metadata")
-                || p.starts_with("label/")
+            matches!(
+                p,
+                "query" | "query_range" | "query_exemplars" | "series" | "labels" | "metadata"
+            ) || p.starts_with("label/")
         })
 }
 
@@ -102,7 +104,11 @@ impl Recorded {
     pub(super) fn answer(&self, asked: &Asked, source: Option<&str>, path: &str) -> Reply {
         let source = source.map(decode);
         let key = key(
-            if asked.method == "HEAD" { "GET" } else { &asked.method },
+            if asked.method == "HEAD" {
+                "GET"
+            } else {
+                &asked.method
+            },
             path,
             asked.query(),
             asked.content_type.as_deref(),
@@ -127,8 +133,7 @@ impl Recorded {
         let is_path = |q: &Question| q.path.split('?').next() == Some(path);
         let all = self.by_key.values().flatten().flat_map(|a| &a.all);
         // Those at the same path first: it is their query or body that differs.
-        let (near, far): (Vec<&Exchange>, Vec<&Exchange>) =
-            all.partition(|e| is_path(&e.question));
+        let (near, far): (Vec<&Exchange>, Vec<&Exchange>) = all.partition(|e| is_path(&e.question));
         let named: Vec<String> = near
             .iter()
             .chain(&far)
@@ -168,7 +173,9 @@ fn again(exchange: &Exchange, asked: &Asked) -> Reply {
         body: answer.body.to_vec(),
     };
     if let Some(kind) = answer.header("content-type") {
-        reply.headers.push(("content-type".to_owned(), kind.to_owned()));
+        reply
+            .headers
+            .push(("content-type".to_owned(), kind.to_owned()));
     }
     if let Some(why) = &answer.cut {
         reply
@@ -192,7 +199,13 @@ fn again(exchange: &Exchange, asked: &Asked) -> Reply {
 /// Fit for a header.
 fn visible(text: &str) -> String {
     text.chars()
-        .map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' })
+        .map(|c| {
+            if c.is_ascii_graphic() || c == ' ' {
+                c
+            } else {
+                '?'
+            }
+        })
         .collect()
 }
 
@@ -200,7 +213,12 @@ fn data_of(answer: &Answer) -> Option<Json> {
     if !(200..300).contains(&answer.status) || answer.cut.is_some() {
         return None;
     }
-    let body = unpack(answer.header("content-encoding"), &answer.body, MOST_UNPACKED).ok()?;
+    let body = unpack(
+        answer.header("content-encoding"),
+        &answer.body,
+        MOST_UNPACKED,
+    )
+    .ok()?;
     let mut whole: Json = serde_json::from_slice(&body).ok()?;
     (whole.get("status")?.as_str()? == "success").then(|| whole.get_mut("data").map(Json::take))?
 }
@@ -222,8 +240,7 @@ fn key_of(question: &Question) -> Key {
 fn key(method: &str, path: &str, query: &str, content_type: Option<&str>, body: &str) -> Key {
     let mut query = pairs(query);
     query.sort();
-    let body = if content_type.is_some_and(|t| t.starts_with("application/x-www-form-urlencoded"))
-    {
+    let body = if content_type.is_some_and(|t| t.starts_with("application/x-www-form-urlencoded")) {
         let mut form = pairs(body);
         form.sort();
         Json::from(

@@ -97,7 +97,11 @@ pub struct Reply {
 
 impl Reply {
     pub(super) fn text(status: u16, text: &str) -> Self {
-        Self::of(status, "text/plain; charset=utf-8", text.as_bytes().to_vec())
+        Self::of(
+            status,
+            "text/plain; charset=utf-8",
+            text.as_bytes().to_vec(),
+        )
     }
 
     pub(super) fn json(status: u16, body: Vec<u8>) -> Self {
@@ -183,6 +187,11 @@ pub(super) fn success(data: &[u8], warnings: &[String], infos: &[String]) -> Vec
     out
 }
 
+/// Adds to a text.
+pub(super) fn add(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.push_str(&text.to_string());
+}
+
 /// A JSON text.
 pub(super) fn quoted(out: &mut String, text: &str) {
     out.push_str(&Json::from(text).to_string());
@@ -209,7 +218,7 @@ pub(super) fn seconds(out: &mut String, ms: i64) {
     out.push_str(sign);
     out.push_str(&(ms / 1_000).to_string());
     if !ms.is_multiple_of(1_000) {
-        out.push_str(&format!(".{:03}", ms % 1_000));
+        add(out, format_args!(".{:03}", ms % 1_000));
     }
 }
 
@@ -256,20 +265,26 @@ pub(super) fn point(out: &mut String, t_ms: i64, point: &Point<'_>) {
 }
 
 fn histogram(out: &mut String, histogram: &HistogramPoint) {
-    out.push_str(&format!(
-        "{{\"count\":\"{}\",\"sum\":\"{}\"",
-        float(histogram.count),
-        float(histogram.sum)
-    ));
+    add(
+        out,
+        format_args!(
+            "{{\"count\":\"{}\",\"sum\":\"{}\"",
+            float(histogram.count),
+            float(histogram.sum)
+        ),
+    );
     for (i, bucket) in histogram.buckets.iter().enumerate() {
         out.push_str(if i == 0 { ",\"buckets\":[" } else { "," });
-        out.push_str(&format!(
-            "[{},\"{}\",\"{}\",\"{}\"]",
-            bucket.rule,
-            float(bucket.lower),
-            float(bucket.upper),
-            float(bucket.count)
-        ));
+        add(
+            out,
+            format_args!(
+                "[{},\"{}\",\"{}\",\"{}\"]",
+                bucket.rule,
+                float(bucket.lower),
+                float(bucket.upper),
+                float(bucket.count)
+            ),
+        );
     }
     if !histogram.buckets.is_empty() {
         out.push(']');
@@ -290,7 +305,7 @@ pub(super) fn time_ms(text: &str) -> Option<i64> {
 pub(super) fn duration_ms(text: &str) -> Option<i64> {
     if let Ok(secs) = text.parse::<f64>() {
         #[expect(clippy::cast_possible_truncation, reason = "checked just before")]
-        return (secs.abs() < 9.2e9).then(|| (secs * 1e3) as i64);
+        return (secs.abs() < 9.2e9).then_some((secs * 1e3) as i64);
     }
     crate::base::time::parse_duration_nanos(text).map(|nanos| nanos / 1_000_000)
 }

@@ -64,9 +64,8 @@ impl Parser<'_> {
         let at = self.place();
         self.step();
         let regex = || {
-            anchored(&text).map_err(|why| {
-                self.error(at, format!("error parsing regexp: {why}: `{text}`"))
-            })
+            anchored(&text)
+                .map_err(|why| self.error(at, format!("error parsing regexp: {why}: `{text}`")))
         };
         let value = match op {
             "=" => Match::Equal(text),

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::time::{NANOS_PER_MS, Timestamp};
+use crate::base::time::NANOS_PER_MS;
 use crate::base::units;
-use crate::model::series::{HistogramPoint, Series, is_stale_marker};
+use crate::model::series::{HistogramPoint, Series};
 use crate::store::Snapshot;
 use crate::store::promql::aggregate::{self, aggregate};
+use crate::store::promql::pick::{newest, samples};
 use crate::store::promql::rate::growth;
-use crate::store::promql::shelf::{Hold, label_set};
+use crate::store::promql::shelf::Hold;
 use crate::store::promql::{Expr, Fixed, Kind, Known, LabelSet, NAME, Selector, Shelf};
 
 /// Samples that one query may touch or give; Prometheus has 50,000,000 (`--query.max-samples`), and more memory.
@@ -130,20 +131,22 @@ pub fn evaluate<'a>(
     Ok((value, run.notes.into_iter().collect()))
 }
 
-struct Run<'a> {
+pub(super) struct Run<'a> {
     shelf: &'a Shelf,
     snapshot: &'a Snapshot,
-    when: Evaluation,
+    pub(super) when: Evaluation,
     left: u64,
-    notes: BTreeSet<String>,
+    pub(super) notes: BTreeSet<String>,
 }
 
-type Done<T> = Result<T, EvalError>;
+pub(super) type Done<T> = Result<T, EvalError>;
 
 impl<'a> Run<'a> {
     /// The server's own answer where it stands at the very times asked for, else ours, else the server's at the times it has.
     fn top(&mut self, query: &str, expr: &Expr) -> Done<Value<'a>> {
-        let recorded = self.shelf.recorded(query);
+        // Stored samples of a subquery say nothing of when it was evaluated.
+        let has_values = matches!(expr.kind(), Kind::Vector | Kind::Scalar);
+        let recorded = self.shelf.recorded(query).filter(|_| has_values);
         if let Some(series) = recorded
             && self.covers(series)
         {
@@ -214,9 +217,16 @@ impl<'a> Run<'a> {
             text.push_str("; no query was recorded with its answer");
         } else {
             text.push_str("; and, word for word, the recorded queries: ");
-            text.push_str(&queries.iter().take(10).cloned().collect::<Vec<_>>().join(", "));
+            text.push_str(
+                &queries
+                    .iter()
+                    .take(10)
+                    .cloned()
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            );
             if queries.len() > 10 {
-                text.push_str(&format!(" and {} more", queries.len() - 10));
+                text.push_str(" and others");
             }
         }
         EvalError::Unsupported(text)
@@ -241,8 +251,8 @@ impl<'a> Run<'a> {
                     "%" => |a, b| a % b,
                     "^" => f64::powf,
                     "atan2" => f64::atan2,
-                    "==" => |a, b| f64::from(a == b),
-                    "!=" => |a, b| f64::from(a != b),
+                    "==" => |a, b| f64::from(is_same(a, b)),
+                    "!=" => |a, b| f64::from(!is_same(a, b)),
                     "<" => |a, b| f64::from(a < b),
                     "<=" => |a, b| f64::from(a <= b),
                     ">" => |a, b| f64::from(a > b),
@@ -292,7 +302,7 @@ impl<'a> Run<'a> {
             .saturating_mul(NANOS_PER_MS)
     }
 
-    fn series(&self, ix: usize) -> Option<&'a Series> {
+    pub(super) fn series(&self, ix: usize) -> Option<&'a Series> {
         self.snapshot.series.get(ix)
     }
 
@@ -315,7 +325,7 @@ impl<'a> Run<'a> {
     }
 
     /// The newest value of a series at each step, while it counts and is no staleness marker.
-    fn points(
+    pub(super) fn points(
         &mut self,
         series: &'a Series,
         hold: Hold,
@@ -331,12 +341,19 @@ impl<'a> Run<'a> {
             while series.t.get(floats).is_some_and(|s| *s <= t) {
                 floats += 1;
             }
-            while series.histograms.get(histograms).is_some_and(|h| h.t.nanos() <= t) {
+            while series
+                .histograms
+                .get(histograms)
+                .is_some_and(|h| h.t.nanos() <= t)
+            {
                 histograms += 1;
             }
             let first = match hold {
                 Hold::Lookback => {
-                    let nanos = self.when.lookback_nanos.unwrap_or(self.shelf.rules.lookback_nanos);
+                    let nanos = self
+                        .when
+                        .lookback_nanos
+                        .unwrap_or(self.shelf.rules.lookback_nanos);
                     self.shelf.rules.first_in(t, nanos)
                 }
                 Hold::Step(nanos) => t.saturating_sub(nanos).saturating_add(1),
@@ -353,7 +370,10 @@ impl<'a> Run<'a> {
     /// Stored samples; what is known only as evaluated has none.
     fn range(&mut self, selector: &Selector, range_ms: i64) -> Done<Vec<RawLine<'a>>> {
         let end = self.looks_at(selector, 0);
-        let first = self.shelf.rules.first_in(end, range_ms.saturating_mul(NANOS_PER_MS));
+        let first = self
+            .shelf
+            .rules
+            .first_in(end, range_ms.saturating_mul(NANOS_PER_MS));
         let mut lines = Vec::new();
         for known in self.stored(selector)? {
             let Some(series) = self.series(known.series) else {
@@ -404,7 +424,10 @@ impl<'a> Run<'a> {
             let mut points = Vec::new();
             for step in 0..self.when.steps() {
                 let end = self.looks_at(selector, step);
-                let first = self.shelf.rules.first_in(end, range_ms.saturating_mul(NANOS_PER_MS));
+                let first = self
+                    .shelf
+                    .rules
+                    .first_in(end, range_ms.saturating_mul(NANOS_PER_MS));
                 let found = samples(series, first, end);
                 self.spend(found.len() / 8 + 1)?;
                 let edges = (end / NANOS_PER_MS - range_ms, end / NANOS_PER_MS);
@@ -420,7 +443,9 @@ impl<'a> Run<'a> {
             }
         }
         lines.sort_by(|a, b| a.labels.cmp(&b.labels));
-        if let Some(pair) = lines.windows(2).find(|w| matches!(w, [a, b] if a.labels == b.labels))
+        if let Some(pair) = lines
+            .windows(2)
+            .find(|w| matches!(w, [a, b] if a.labels == b.labels))
         {
             let labels = pair.first().map(|l| &l.labels);
             return Err(EvalError::Unsupported(format!(
@@ -451,63 +476,13 @@ impl<'a> Run<'a> {
                 "native histograms were left out of `{function}`: a recording answers them as they are"
             ));
         }
-        growth(&floats, edges, function == "rate", self.shelf.rules.is_closed)
-    }
-
-    /// Whether the recorded answers stand at every time that is asked for.
-    fn covers(&self, series: &[usize]) -> bool {
-        let all: Vec<&Series> = series.iter().filter_map(|ix| self.series(*ix)).collect();
-        let span = all.iter().filter_map(|s| s.span()).reduce(|a, b| a.hull(&b));
-        let (Some(span), Some(first)) = (span, all.first()) else {
-            return false;
-        };
-        let nanos = |ms: i64| ms.saturating_mul(NANOS_PER_MS);
-        let (start, last) = (
-            nanos(self.when.start_ms),
-            nanos(self.when.time_ms(self.when.steps().saturating_sub(1))),
-        );
-        if start < span.start.nanos() || last >= span.end.nanos() {
-            return false;
-        }
-        match first.sampling {
-            crate::model::series::Sampling::Grid { step_nanos } if step_nanos > 0 => {
-                (start - span.start.nanos()) % step_nanos == 0
-                    && nanos(self.when.step_ms) % step_nanos == 0
-            }
-            _ => start == last,
-        }
-    }
-
-    fn verbatim(&mut self, query: &str, expr: &Expr, series: &[usize]) -> Done<Value<'a>> {
-        let keeps_name = matches!(expr, Expr::Selector(_));
-        let now = Selector {
-            matchers: Vec::new(),
-            offset_ms: 0,
-            fixed: None,
-        };
-        let mut lines: Vec<Line<'a>> = Vec::new();
-        for ix in series {
-            let Some(series) = self.series(*ix) else {
-                continue;
-            };
-            let points = self.points(series, Hold::of(series.sampling), &now)?;
-            // A series without a name is called after its query.
-            let name = if series.metric.trim() == query.trim() && !keeps_name {
-                ""
-            } else {
-                series.metric.as_ref()
-            };
-            if !points.is_empty() {
-                lines.push(Line {
-                    labels: label_set(name, series),
-                    points,
-                });
-            }
-        }
-        lines.sort_by(|a, b| a.labels.cmp(&b.labels));
-        // The same query may be recorded at two steps.
-        lines.dedup_by(|a, b| a.labels == b.labels);
-        Ok(Value::Vector(lines))
+        let grown = growth(&floats, edges, self.shelf.rules)?;
+        // A rate is growth over the length of the range.
+        Some(if function == "rate" {
+            grown / ((edges.1 - edges.0) as f64 / 1e3)
+        } else {
+            grown
+        })
     }
 
     fn note_of_hold(&mut self, known: &Known) {
@@ -524,74 +499,9 @@ impl<'a> Run<'a> {
             known.label(NAME)
         ));
     }
-
-    fn note_of_recording(&mut self, series: &[usize]) {
-        let all: Vec<&Series> = series.iter().filter_map(|ix| self.series(*ix)).collect();
-        let span = all.iter().filter_map(|s| s.span()).reduce(|a, b| a.hull(&b));
-        let (Some(span), Some(first)) = (span, all.first()) else {
-            return;
-        };
-        let last = Timestamp::from_nanos(span.end.nanos() - 1);
-        let text = match Hold::of(first.sampling) {
-            Hold::Step(nanos) => format!(
-                "this is the server's recorded answer to the same query, each {} from {} to {last}; between its steps the last value is given, and outside nothing",
-                units::secs(nanos as f64 / 1e9),
-                span.start
-            ),
-            _ => format!(
-                "this is the server's recorded answer to the same query, evaluated at {} alone; at other times nothing is given",
-                span.start
-            ),
-        };
-        self.notes.insert(text);
-    }
 }
 
-/// The newest of the values before `floats` and `histograms`, from `first` on.
-fn newest(series: &Series, floats: usize, histograms: usize, first: i64) -> Option<Point<'_>> {
-    let float = floats
-        .checked_sub(1)
-        .and_then(|at| Some((*series.t.get(at)?, *series.v.get(at)?)))
-        .filter(|(t, _)| *t >= first);
-    let histogram = histograms
-        .checked_sub(1)
-        .and_then(|at| series.histograms.get(at))
-        .filter(|h| h.t.nanos() >= first);
-    match (float, histogram) {
-        (Some((t, value)), histogram) if histogram.is_none_or(|h| h.t.nanos() <= t) => {
-            (!is_stale_marker(value)).then_some(Point::Float(value))
-        }
-        (_, Some(histogram)) => Some(Point::Histogram(histogram)),
-        (_, None) => None,
-    }
-}
-
-/// Samples from `first` to `end`, both included, without staleness markers.
-fn samples(series: &Series, first: i64, end: i64) -> Vec<(i64, Point<'_>)> {
-    let from = series.t.partition_point(|t| *t < first);
-    let to = series.t.partition_point(|t| *t <= end).max(from);
-    let floats = series
-        .t
-        .get(from..to)
-        .unwrap_or_default()
-        .iter()
-        .zip(series.v.get(from..to).unwrap_or_default())
-        .filter(|(_, v)| !is_stale_marker(**v))
-        .map(|(t, v)| (t.div_euclid(NANOS_PER_MS), Point::Float(*v)));
-    let from = series.histograms.partition_point(|h| h.t.nanos() < first);
-    let to = series
-        .histograms
-        .partition_point(|h| h.t.nanos() <= end)
-        .max(from);
-    let histograms = series
-        .histograms
-        .get(from..to)
-        .unwrap_or_default()
-        .iter()
-        .map(|h| (h.t.millis(), Point::Histogram(h)));
-    let mut all: Vec<(i64, Point<'_>)> = floats.chain(histograms).collect();
-    if from < to {
-        all.sort_by_key(|(t, _)| *t);
-    }
-    all
+#[expect(clippy::float_cmp, reason = "the very comparison that PromQL makes")]
+fn is_same(a: f64, b: f64) -> bool {
+    a == b
 }

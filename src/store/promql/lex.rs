@@ -44,7 +44,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token)>, ParseError> {
             let (value, length) = quoted(rest, c).map_err(error)?;
             (Token::Text(value), length)
         } else if c.is_ascii_digit()
-            || c == '.' && rest.bytes().nth(1).is_some_and(|b| b.is_ascii_digit())
+            || c == '.' && rest.as_bytes().get(1).is_some_and(u8::is_ascii_digit)
         {
             number(rest).map_err(error)?
         } else if is_first(c) || (c == ':' && !in_brackets) {
@@ -91,7 +91,7 @@ fn number(rest: &str) -> Result<(Token, usize), String> {
     let word = rest.get(..length).unwrap_or_default();
     let wrong = || format!("bad number or duration syntax: {word:?}");
     if let Some(digits) = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
-        let value = u64::from_str_radix(digits, 16).map_err(|_| wrong())?;
+        let value = u64::from_str_radix(digits, 16).ok().ok_or_else(wrong)?;
         #[expect(
             clippy::cast_precision_loss,
             reason = "every number of PromQL is a float"
@@ -180,7 +180,7 @@ fn quoted(rest: &str, mark: char) -> Result<(String, usize), String> {
             'x' => u8::try_from(digits(None, 2, 16).ok_or_else(unknown)?).unwrap_or(b'?'),
             '0'..='7' => {
                 let value = digits(Some(escaped), 2, 8).ok_or_else(unknown)?;
-                u8::try_from(value).map_err(|_| unknown())?
+                u8::try_from(value).ok().ok_or_else(unknown)?
             }
             'u' | 'U' => {
                 let n = if escaped == 'u' { 4 } else { 8 };

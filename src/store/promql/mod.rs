@@ -7,15 +7,18 @@
 
 mod aggregate;
 mod braces;
+mod calls;
 mod evaluate;
 mod functions;
 mod lex;
 mod matching;
 mod parse;
+mod pick;
 mod rate;
 mod shelf;
 #[cfg(test)]
 mod tests;
+mod verbatim;
 
 pub use evaluate::{EvalError, Evaluation, Line, Point, RawLine, Value, evaluate};
 pub use matching::{Match, Matcher};

@@ -1,8 +1,8 @@
 //! Tokens → expression.
 
-use crate::store::promql::functions::{aggregation, function};
+use crate::store::promql::functions::aggregation;
 use crate::store::promql::lex::{Token, tokens};
-use crate::store::promql::{Expr, Fixed, Grouping, Kind, Selector};
+use crate::store::promql::{Expr, Fixed, Kind, Selector};
 
 /// Brackets within brackets; no query that a person writes comes near.
 const MOST_DEPTH: usize = 64;
@@ -155,7 +155,7 @@ impl Parser<'_> {
         is_it
     }
 
-    fn eat_word(&mut self, word: &str) -> bool {
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let is_it = matches!(self.peek(), Some(Token::Word(w)) if w.eq_ignore_ascii_case(word));
         self.next += usize::from(is_it);
         is_it
@@ -184,7 +184,7 @@ impl Parser<'_> {
     }
 
     /// Terms and operators that bind closer than `loosest`.
-    fn binary(&mut self, loosest: u8) -> Parsed<Expr> {
+    pub(super) fn binary(&mut self, loosest: u8) -> Parsed<Expr> {
         self.deeper(|p| {
             let start = p.place();
             let mut left = p.unary()?;
@@ -199,10 +199,9 @@ impl Parser<'_> {
                 let right = p.binary(if op == "^" { binds - 1 } else { binds })?;
                 left = p.joined(start, op, left, right)?;
                 if p.parts > MOST_PARTS {
-                    return Err(p.error(
-                        start,
-                        format!("the query has more than {MOST_PARTS} parts"),
-                    ));
+                    return Err(
+                        p.error(start, format!("the query has more than {MOST_PARTS} parts"))
+                    );
                 }
             }
             Ok(left)
@@ -211,10 +210,7 @@ impl Parser<'_> {
 
     fn joined(&self, at: usize, op: &'static str, left: Expr, right: Expr) -> Parsed<Expr> {
         let kinds = [left.kind(), right.kind()];
-        if kinds
-            .iter()
-            .any(|k| matches!(k, Kind::Range | Kind::Text))
-        {
+        if kinds.iter().any(|k| matches!(k, Kind::Range | Kind::Text)) {
             return Err(self.error(
                 at,
                 "binary expression must contain only scalar and instant vector types",
@@ -328,7 +324,10 @@ impl Parser<'_> {
                 }),
                 kind => Err(self.error(
                     start,
-                    format!("subquery is only allowed on instant vector, got {}", kind.word()),
+                    format!(
+                        "subquery is only allowed on instant vector, got {}",
+                        kind.word()
+                    ),
                 )),
             };
         }
@@ -409,7 +408,7 @@ impl Parser<'_> {
         }
     }
 
-    fn close(&mut self, _open: usize) -> Parsed<()> {
+    pub(super) fn close(&mut self, _open: usize) -> Parsed<()> {
         if self.eat(")") {
             return Ok(());
         }
@@ -437,128 +436,6 @@ impl Parser<'_> {
             return Ok(Expr::Number(f64::NAN));
         }
         self.selector(at, Some(word))
-    }
-
-    fn call(&mut self, at: usize, name: &str) -> Parsed<Expr> {
-        let function = function(name)
-            .ok_or_else(|| self.error(at, format!("unknown function with name {name:?}")))?;
-        let arguments = self.arguments()?;
-        let (kinds, least, most) = function.arguments();
-        let n = arguments.len();
-        if n < least || most.is_some_and(|most| n > most) {
-            let wanted = match most {
-                Some(most) if most == least => format!("{least}"),
-                Some(most) => format!("{least} to {most}"),
-                None => format!("at least {least}"),
-            };
-            let why = format!("expected {wanted} argument(s) in call to {name:?}, got {n}");
-            return Err(self.error(at, why));
-        }
-        for (nth, (place, argument)) in arguments.iter().enumerate() {
-            let wanted = kinds.get(nth).or(kinds.last()).copied();
-            self.check(*place, wanted, argument, &format!("call to function {name:?}"))?;
-        }
-        Ok(Expr::Call {
-            function: function.name,
-            gives: function.gives,
-            arguments: arguments.into_iter().map(|(_, a)| a).collect(),
-        })
-    }
-
-    fn check(&self, at: usize, wanted: Option<Kind>, got: &Expr, place: &str) -> Parsed<()> {
-        let got = got.kind();
-        match wanted {
-            Some(wanted) if wanted != got => Err(self.error(
-                at,
-                format!(
-                    "expected type {} in {place}, got {}",
-                    wanted.word(),
-                    got.word()
-                ),
-            )),
-            _ => Ok(()),
-        }
-    }
-
-    /// `(a, b)` with the place of each.
-    fn arguments(&mut self) -> Parsed<Vec<(usize, Expr)>> {
-        let open = self.place();
-        self.expect("(", "\"(\"")?;
-        let mut found = Vec::new();
-        if self.eat(")") {
-            return Ok(found);
-        }
-        loop {
-            let at = self.place();
-            found.push((at, self.binary(0)?));
-            if self.eat(",") {
-                continue;
-            }
-            self.close(open)?;
-            return Ok(found);
-        }
-    }
-
-    fn aggregate(&mut self, op: &'static str, parameter: Option<Kind>) -> Parsed<Expr> {
-        let before = self.grouping()?;
-        let at = self.place();
-        let mut arguments = self.arguments()?;
-        let wanted = 1 + usize::from(parameter.is_some());
-        if arguments.len() != wanted {
-            return Err(self.error(
-                at,
-                format!(
-                    "wrong number of arguments for aggregate expression provided, expected {wanted}, got {}",
-                    arguments.len()
-                ),
-            ));
-        }
-        let grouping = match before {
-            Some(grouping) => Some(grouping),
-            None => self.grouping()?,
-        };
-        let Some((place, inner)) = arguments.pop() else {
-            return Err(self.unexpected("an expression"));
-        };
-        self.check(place, Some(Kind::Vector), &inner, "aggregation expression")?;
-        let first = arguments.pop();
-        if let Some((place, first)) = &first {
-            self.check(*place, parameter, first, "aggregation parameter")?;
-        }
-        Ok(Expr::Aggregate {
-            op,
-            grouping: grouping.unwrap_or(Grouping::By(Vec::new())),
-            parameter: first.map(|(_, p)| Box::new(p)),
-            inner: Box::new(inner),
-        })
-    }
-
-    fn grouping(&mut self) -> Parsed<Option<Grouping>> {
-        if self.eat_word("by") {
-            return Ok(Some(Grouping::By(self.names()?)));
-        }
-        if self.eat_word("without") {
-            return Ok(Some(Grouping::Without(self.names()?)));
-        }
-        Ok(None)
-    }
-
-    /// `(a, b)`, names of labels.
-    fn names(&mut self) -> Parsed<Vec<String>> {
-        self.expect("(", "\"(\"")?;
-        let mut names = Vec::new();
-        while !self.eat(")") {
-            match self.peek().cloned() {
-                Some(Token::Word(name) | Token::Text(name)) => names.push(name),
-                _ => return Err(self.unexpected("label")),
-            }
-            self.next += 1;
-            if !self.eat(",") {
-                self.expect(")", "\",\" or \")\"")?;
-                break;
-            }
-        }
-        Ok(names)
     }
 }
 

@@ -1,14 +1,15 @@
 //! `rate` and `increase`: `extrapolatedRate` of Prometheus (`promql/functions.go`).
 
-/// The growth of a counter over `(start, end]`, extrapolated to its edges; a second's growth when `is_rate`. Times are
-/// milliseconds since the epoch. `is_older` is the order of steps that Prometheus 2 has: it looks at the counter's zero before
-/// it looks at how far the edge is. `None` under two samples.
+use crate::store::promql::Rules;
+
+/// The growth of a counter over a range, extrapolated to its edges. Times are milliseconds since the epoch. Prometheus 2 looks
+/// at the counter's zero before it looks at how far the edge is, Prometheus 3 after. `None` under two samples.
 pub(super) fn growth(
     samples: &[(i64, f64)],
     (start_ms, end_ms): (i64, i64),
-    is_rate: bool,
-    is_older: bool,
+    rules: Rules,
 ) -> Option<f64> {
+    let is_older = rules.is_closed;
     let [(first_ms, first), .., (last_ms, last)] = samples else {
         return None;
     };
@@ -40,9 +41,5 @@ pub(super) fn growth(
     if to_end >= far {
         to_end = usual / 2.0;
     }
-    let mut factor = (sampled + to_start + to_end) / sampled;
-    if is_rate {
-        factor /= secs(start_ms, end_ms);
-    }
-    Some(grown * factor)
+    Some(grown * ((sampled + to_start + to_end) / sampled))
 }

@@ -58,11 +58,7 @@ fn at(snapshot: &Snapshot, query: &str, secs: f64) -> Vec<String> {
     on(snapshot, query, Evaluation::at((secs * 1e3) as i64)).unwrap()
 }
 
-fn on(
-    snapshot: &Snapshot,
-    query: &str,
-    when: Evaluation,
-) -> Result<Vec<String>, EvalError> {
+fn on(snapshot: &Snapshot, query: &str, when: Evaluation) -> Result<Vec<String>, EvalError> {
     let shelf = Shelf::new(snapshot);
     let expr = parse(query).unwrap_or_else(|e| panic!("{query}: {e}"));
     let (value, _) = evaluate(&shelf, snapshot, query, &expr, when)?;
@@ -126,10 +122,19 @@ fn all_four_matchers_look_at_the_whole_value_and_a_missing_label_is_empty() {
         ("up{job=\"a\"}", vec!["__name__=up,job=a 0"]),
         ("up{job!=\"a\"}", vec!["__name__=up,job=ab 1"]),
         ("up{job=~\"a\"}", vec!["__name__=up,job=a 0"]),
-        ("up{job=~'a|ab'}", vec!["__name__=up,job=a 0", "__name__=up,job=ab 1"]),
+        (
+            "up{job=~'a|ab'}",
+            vec!["__name__=up,job=a 0", "__name__=up,job=ab 1"],
+        ),
         ("up{job!~`a.+`}", vec!["__name__=up,job=a 0"]),
-        ("{job=~\".+\",zone=\"\"}", vec!["__name__=up,job=a 0", "__name__=up,job=ab 1"]),
-        ("{zone=~\"x|\",__name__=~\"d.*\"}", vec!["__name__=down,job=a,zone=x 7"]),
+        (
+            "{job=~\".+\",zone=\"\"}",
+            vec!["__name__=up,job=a 0", "__name__=up,job=ab 1"],
+        ),
+        (
+            "{zone=~\"x|\",__name__=~\"d.*\"}",
+            vec!["__name__=down,job=a,zone=x 7"],
+        ),
         ("{zone!=\"\"}", vec!["__name__=down,job=a,zone=x 7"]),
         ("{\"up\",job=\"ab\"}", vec!["__name__=up,job=ab 1"]),
         ("none", vec![]),
@@ -150,9 +155,19 @@ fn a_sample_counts_for_five_minutes_and_the_edge_is_that_of_the_recorded_version
         assert_eq!(n(1300.0), at_the_edge, "{version}");
         assert_eq!(n(1300.001), 0);
         // The same edge of a range: both ends hold a sample.
-        let two = snapshot(vec![series("up", &[], &[(1000, 1.0), (1010, 2.0)])], version);
-        let want = if at_the_edge == 1 { "1000000:1 1010000:2" } else { "1010000:2" };
-        assert_eq!(at(&two, "up[10s]", 1010.0), [format!("__name__=up [{want}]")]);
+        let two = snapshot(
+            vec![series("up", &[], &[(1000, 1.0), (1010, 2.0)])],
+            version,
+        );
+        let want = if at_the_edge == 1 {
+            "1000000:1 1010000:2"
+        } else {
+            "1010000:2"
+        };
+        assert_eq!(
+            at(&two, "up[10s]", 1010.0),
+            [format!("__name__=up [{want}]")]
+        );
     }
     let one = snapshot(vec![series("up", &[], &samples)], "");
     let mut short = Evaluation::at(1_011_000);
@@ -164,7 +179,11 @@ fn a_sample_counts_for_five_minutes_and_the_edge_is_that_of_the_recorded_version
 fn a_staleness_marker_ends_a_series_at_once_and_is_no_sample_of_a_range() {
     let stale = f64::from_bits(STALE_NAN_BITS);
     let one = snapshot(
-        vec![series("x", &[], &[(1000, 1.0), (1010, stale), (1020, f64::NAN)])],
+        vec![series(
+            "x",
+            &[],
+            &[(1000, 1.0), (1010, stale), (1020, f64::NAN)],
+        )],
         "",
     );
     assert_eq!(at(&one, "x", 1009.0).len(), 1);
@@ -172,7 +191,10 @@ fn a_staleness_marker_ends_a_series_at_once_and_is_no_sample_of_a_range() {
     assert_eq!(at(&one, "x", 1019.0).len(), 0);
     // Any other NaN is a value.
     assert_eq!(at(&one, "x", 1020.0), ["__name__=x NaN"]);
-    assert_eq!(at(&one, "x[1m]", 1020.0), ["__name__=x [1000000:1 1020000:NaN]"]);
+    assert_eq!(
+        at(&one, "x[1m]", 1020.0),
+        ["__name__=x [1000000:1 1020000:NaN]"]
+    );
     assert_eq!(at(&one, "count_over_time(x[1m])", 1020.0), [" 2"]);
 }
 
@@ -191,7 +213,11 @@ fn offset_and_at_move_the_time_that_is_looked_at() {
         ("x offset 400s @ 1800", "2"),
         ("x @ end()", "3"),
     ] {
-        assert_eq!(at(&one, query, 1800.0), [format!("__name__=x {want}")], "{query}");
+        assert_eq!(
+            at(&one, query, 1800.0),
+            [format!("__name__=x {want}")],
+            "{query}"
+        );
     }
     assert_eq!(
         at(&one, "x[500s] offset 300s", 1800.0),
@@ -204,8 +230,14 @@ fn offset_and_at_move_the_time_that_is_looked_at() {
         lookback_nanos: None,
     };
     assert_eq!(on(&one, "x", grid).unwrap(), ["__name__=x 0:1 1:2 2:3"]);
-    assert_eq!(on(&one, "x @ start()", grid).unwrap(), ["__name__=x 0:1 1:1 2:1"]);
-    assert_eq!(on(&one, "x @ end() offset 400s", grid).unwrap(), ["__name__=x 0:2 1:2 2:2"]);
+    assert_eq!(
+        on(&one, "x @ start()", grid).unwrap(),
+        ["__name__=x 0:1 1:1 2:1"]
+    );
+    assert_eq!(
+        on(&one, "x @ end() offset 400s", grid).unwrap(),
+        ["__name__=x 0:2 1:2 2:2"]
+    );
 }
 
 #[test]
@@ -225,7 +257,10 @@ fn a_grid_shows_holes_where_nothing_counts() {
 fn aggregations_and_numbers() {
     let up = up();
     for (query, want) in [
-        ("count by (__name__) ({job=~\".+\"})", vec!["__name__=down 1", "__name__=up 2"]),
+        (
+            "count by (__name__) ({job=~\".+\"})",
+            vec!["__name__=down 1", "__name__=up 2"],
+        ),
         ("sum(up)", vec![" 1"]),
         ("SUM BY (job) ({job=~\".+\"})", vec!["job=a 7", "job=ab 1"]),
         ("max without (zone) ({zone=\"x\"})", vec!["job=a 7"]),
@@ -253,7 +288,11 @@ fn aggregations_and_numbers() {
 #[test]
 fn rate_extrapolates_over_resets_to_the_edges() {
     let one = snapshot(
-        vec![series("c", &[("a", "b")], &[(1015, 100.0), (1025, 130.0), (1035, 10.0)])],
+        vec![series(
+            "c",
+            &[("a", "b")],
+            &[(1015, 100.0), (1025, 130.0), (1035, 10.0)],
+        )],
         "",
     );
     // 130 - 100 before the reset and 10 after it.
@@ -261,10 +300,20 @@ fn rate_extrapolates_over_resets_to_the_edges() {
     let want = grown * (20.0 + 5.0 + 5.0) / 20.0;
     let got = at(&one, "increase(c[40s])", 1040.0);
     assert_eq!(got, [format!("a=b {want}")]);
-    assert_eq!(at(&one, "rate(c[40s])", 1040.0), [format!("a=b {}", want / 40.0)]);
-    assert_eq!(at(&one, "rate(c[10s])", 1040.0).len(), 0, "one sample is no rate");
+    assert_eq!(
+        at(&one, "rate(c[40s])", 1040.0),
+        [format!("a=b {}", want / 40.0)]
+    );
+    assert_eq!(
+        at(&one, "rate(c[10s])", 1040.0).len(),
+        0,
+        "one sample is no rate"
+    );
     // A counter that starts at 0 was not below it before: nothing is added at the earlier edge.
-    let zero = snapshot(vec![series("c", &[], &[(1005, 0.0), (1015, 10.0), (1025, 20.0)])], "");
+    let zero = snapshot(
+        vec![series("c", &[], &[(1005, 0.0), (1015, 10.0), (1025, 20.0)])],
+        "",
+    );
     assert_eq!(at(&zero, "increase(c[30s])", 1030.0), [" 25"]);
 }
 
@@ -289,7 +338,12 @@ fn a_recorded_query_is_answered_word_for_word_and_others_are_refused_with_words(
     let quantile = "histogram_quantile(0.99, sum by (le) (rate(x_bucket[1m])))";
     let one = snapshot(
         vec![
-            evaluated(quantile, quantile, 15, &[(1000, 0.5), (1015, 0.6), (1045, 0.7)]),
+            evaluated(
+                quantile,
+                quantile,
+                15,
+                &[(1000, 0.5), (1015, 0.6), (1045, 0.7)],
+            ),
             evaluated("up", "topk(1, up)", 15, &[(1000, 1.0)]),
         ],
         "",
@@ -303,7 +357,10 @@ fn a_recorded_query_is_answered_word_for_word_and_others_are_refused_with_words(
         other => panic!("{query}: {other:?}"),
     };
     let words = refused("histogram_quantile(0.5, x)");
-    assert!(words.contains("`histogram_quantile`") && words.contains(quantile), "{words}");
+    assert!(
+        words.contains("`histogram_quantile`") && words.contains(quantile),
+        "{words}"
+    );
     assert!(refused("up + up").contains("`+`"));
     assert!(refused("topk(3, up)").contains("`topk`"));
     assert!(refused("up[5m:10s]").contains("subquery"));
@@ -315,7 +372,10 @@ fn a_recorded_query_is_answered_word_for_word_and_others_are_refused_with_words(
 
 #[test]
 fn what_is_known_only_as_evaluated_has_no_samples() {
-    let one = snapshot(vec![evaluated("up", "up", 15, &[(1000, 1.0), (1015, 0.0)])], "");
+    let one = snapshot(
+        vec![evaluated("up", "up", 15, &[(1000, 1.0), (1015, 0.0)])],
+        "",
+    );
     assert_eq!(at(&one, "up", 1020.0), ["__name__=up,job=x 0"]);
     assert_eq!(at(&one, "up", 1030.0).len(), 0);
     let error = on(&one, "up[5m]", Evaluation::at(1_020_000)).unwrap_err();
@@ -335,9 +395,15 @@ fn what_is_known_only_as_evaluated_has_no_samples() {
 fn mistakes_have_a_place_and_the_words_of_the_server() {
     for (query, want) in [
         ("", "1:1: parse error: no expression found in input"),
-        ("# only words", "1:1: parse error: no expression found in input"),
+        (
+            "# only words",
+            "1:1: parse error: no expression found in input",
+        ),
         ("sum(up", "1:7: parse error: unclosed left parenthesis"),
-        ("nofunc(up)", "1:1: parse error: unknown function with name \"nofunc\""),
+        (
+            "nofunc(up)",
+            "1:1: parse error: unknown function with name \"nofunc\"",
+        ),
         (
             "rate(up)",
             "1:6: parse error: expected type range vector in call to function \"rate\", got instant vector",
@@ -350,18 +416,39 @@ fn mistakes_have_a_place_and_the_words_of_the_server() {
             "{job=~\".*\"}",
             "1:1: parse error: vector selector must contain at least one non-empty matcher",
         ),
-        ("\u{fffd}", "1:1: parse error: unexpected character: '\u{fffd}'"),
+        (
+            "\u{fffd}",
+            "1:1: parse error: unexpected character: '\u{fffd}'",
+        ),
         (
             "up\n  {job=}",
             "2:8: parse error: unexpected \"}\", expected string in label matching",
         ),
-        ("up[5m", "1:6: parse error: unexpected end of input, expected \":\" or \"]\""),
-        ("up[0s]", "1:6: parse error: duration must be greater than 0"),
-        ("sum(up)[5m]", "1:1: parse error: ranges only allowed for vector selectors"),
-        ("up offset 5m offset 5m", "1:14: parse error: offset modifier must be preceded by an instant vector selector or range vector selector or a subquery, and may not be set twice"),
-        ("up{__name__=\"x\"}", "1:4: parse error: metric name must not be set twice"),
+        (
+            "up[5m",
+            "1:6: parse error: unexpected end of input, expected \":\" or \"]\"",
+        ),
+        (
+            "up[0s]",
+            "1:6: parse error: duration must be greater than 0",
+        ),
+        (
+            "sum(up)[5m]",
+            "1:1: parse error: ranges only allowed for vector selectors",
+        ),
+        (
+            "up offset 5m offset 5m",
+            "1:14: parse error: offset modifier must be preceded by an instant vector selector or range vector selector or a subquery, and may not be set twice",
+        ),
+        (
+            "up{__name__=\"x\"}",
+            "1:4: parse error: metric name must not be set twice",
+        ),
         ("'a", "1:1: parse error: unterminated quoted string"),
-        ("up up", "1:4: parse error: unexpected identifier \"up\", expected end of the query"),
+        (
+            "up up",
+            "1:4: parse error: unexpected identifier \"up\", expected end of the query",
+        ),
     ] {
         assert_eq!(parse(query).unwrap_err().to_string(), want, "{query}");
     }
