@@ -98,11 +98,7 @@ fn mended(text: &str) -> Option<String> {
             '"' => is_text = !is_text,
             _ if is_text => {}
             '{' | '[' => open.push(if c == '{' { '}' } else { ']' }),
-            '}' | ']' => {
-                if open.pop() != Some(c) || open.is_empty() {
-                    break;
-                }
-            }
+            '}' | ']' if open.pop() != Some(c) || open.is_empty() => break,
             ',' if open.len() <= MAX_DEPTH => best = Some((at, open.clone())),
             _ => {}
         }
