@@ -13,6 +13,9 @@ const ALARMS: &[i64] = &[10201, 10300, 10301, 10401];
 /// A sign of life, each minute or so.
 const PING: i64 = 10199;
 
+/// Points by application, agent and metric.
+type Counts<'a> = std::collections::BTreeMap<(String, String, &'a str), Vec<(i64, f64)>>;
+
 /// One event.
 struct Told<'a> {
     kind: &'a str,
@@ -23,7 +26,7 @@ struct Told<'a> {
     at: String,
 }
 
-fn tell(reading: &mut Reading<'_, '_>, told: Told<'_>) {
+fn tell(reading: &mut Reading<'_, '_>, told: &Told<'_>) {
     reading.out.events.push(Event {
         input: InputIx::default(),
         locator: shared(&told.at),
@@ -81,7 +84,7 @@ fn agent(reading: &mut Reading<'_, '_>, one: &Value, at: &str) {
         if reading.asked.window().is_some_and(|w| w.contains(t)) {
             tell(
                 reading,
-                Told {
+                &Told {
                     kind: "restart",
                     title: format!("agent {id} started"),
                     t,
@@ -118,7 +121,7 @@ fn state(reading: &mut Reading<'_, '_>, id: &str, value: &Value, t: Timestamp, a
     if is_down && reading.asked.window().is_none_or(|w| w.contains(t)) {
         tell(
             reading,
-            Told {
+            &Told {
                 kind: "alert",
                 title: format!("agent {id}: {said}"),
                 t,
@@ -162,7 +165,7 @@ fn event(reading: &mut Reading<'_, '_>, id: &str, code: i64, said: &str, t: Time
         agent: id,
         at: at.to_owned(),
     };
-    tell(reading, told);
+    tell(reading, &told);
 }
 
 /// `getAgentStatusTimeline`: from when to when an agent was what; what is not running is an event with an end.
@@ -195,7 +198,7 @@ pub(super) fn timeline(reading: &mut Reading<'_, '_>, value: &Value) {
                 agent: &id,
                 at,
             };
-            tell(reading, told);
+            tell(reading, &told);
         }
     }
     let segments = list(of(value, "agentEventTimeline"), "timelineSegments");
@@ -225,9 +228,7 @@ pub(super) fn timeline(reading: &mut Reading<'_, '_>, value: &Value) {
 pub(super) fn active_threads(reading: &mut Reading<'_, '_>, value: &Value) {
     let one = std::slice::from_ref(value);
     let frames = value.as_array().map_or(one, Vec::as_slice);
-    type Points = Vec<(i64, f64)>;
-    let mut all: std::collections::BTreeMap<(String, String, &str), Points> =
-        std::collections::BTreeMap::new();
+    let mut all = Counts::new();
     for (ix, frame) in frames.iter().enumerate() {
         let result = of(frame, "result");
         let Some(ms) = whole(of(result, "timeStamp")) else {

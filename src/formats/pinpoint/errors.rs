@@ -53,7 +53,7 @@ pub(super) fn rows(reading: &mut Reading<'_, '_>, value: &Value) {
         group.n += 1;
     }
     for ((application, class, path), group) in groups {
-        tell(reading, &application, &class, &path, group);
+        tell(reading, &application, &class, &path, &group);
     }
     reading.asked_window();
 }
@@ -79,11 +79,11 @@ pub(super) fn groups(reading: &mut Reading<'_, '_>, value: &Value) {
         };
         let class = plain(of(one, "mostRecentErrorClass"));
         let path = plain(of(of(one, "groupedFieldName"), "uriTemplate"));
-        tell(reading, &application, &class, &path, group);
+        tell(reading, &application, &class, &path, &group);
     }
 }
 
-fn tell(reading: &mut Reading<'_, '_>, application: &str, class: &str, path: &str, group: Group) {
+fn tell(reading: &mut Reading<'_, '_>, application: &str, class: &str, path: &str, group: &Group) {
     let short = class.rsplit('.').next().unwrap_or(class);
     let place = if path.is_empty() {
         String::new()

@@ -167,14 +167,13 @@ fn is_lock(method: &str, class: &str) -> bool {
 pub(super) fn peer(row: &Row<'_>, part: Part) -> Option<String> {
     let arguments = row.arguments;
     match part {
-        Part::Call => host(arguments),
         Part::Sql => row
             .api_type
             .split_once('(')
             .and_then(|(_, rest)| rest.split_once(')'))
             .map(|(schema, _)| schema.to_owned())
             .filter(|schema| !schema.is_empty()),
-        Part::Connect | Part::Pool => host(arguments),
+        Part::Call | Part::Connect | Part::Pool => host(arguments),
         Part::Lock | Part::Cache | Part::Message | Part::Own => None,
     }
 }

@@ -98,11 +98,7 @@ fn mended(text: &str) -> Option<String> {
             '"' => is_text = !is_text,
             _ if is_text => {}
             '{' | '[' => open.push(if c == '{' { '}' } else { ']' }),
-            '}' | ']' => {
-                if open.pop() != Some(c) || open.is_empty() {
-                    break;
-                }
-            }
+            '}' | ']' if open.pop() != Some(c) || open.is_empty() => break,
             ',' if open.len() <= MAX_DEPTH => best = Some((at, open.clone())),
             _ => {}
         }
@@ -214,7 +210,7 @@ mod tests {
     fn what_stands_before_the_cut_is_kept() {
         let whole = r#"{"a":[[1,"x,]"],[2,"y"]],"b":{"c":3}}"#;
         for end in 1..whole.len() {
-            let part = &whole[..end];
+            let part = whole.get(..end).unwrap();
             match parse(part) {
                 Parsed::Cut(value, at) => {
                     assert!(at <= part.len());

@@ -131,7 +131,9 @@ impl Checkup for PinpointCheckup {
             },
         ));
         if let Some((version, _, abilities)) = &self.version {
-            let days = abilities.inspector_days.or(version.inspector_days());
+            let days = abilities
+                .inspector_days
+                .or_else(|| version.inspector_days());
             let map = abilities.map_days.unwrap_or(2);
             let charts = days.map_or_else(String::new, |d| format!(", charts {d} days"));
             checks.push((

@@ -50,7 +50,7 @@ impl PinpointPull {
         let days = self
             .abilities
             .inspector_days
-            .or(self.version.inspector_days());
+            .or_else(|| self.version.inspector_days());
         for (from, to) in self.pieces(days) {
             let window = [("from", from.as_str()), ("to", to.as_str())];
             let mut who = vec![("agentId", agent)];

@@ -157,7 +157,7 @@ fn run(
     }
 }
 
-fn pulled(own: serde_json::Value, plays: Plays) -> (Vec<String>, Vec<Warning>) {
+fn pulled(own: &serde_json::Value, plays: Plays) -> (Vec<String>, Vec<Warning>) {
     let mut both = Vec::new();
     for backwards in [false, true] {
         let mut pull = Pinpoint.plan(&source(own.clone()), window()).unwrap();
@@ -219,7 +219,7 @@ fn each_family_is_found_and_asked_in_its_own_words() {
             ][..],
         ),
     ] {
-        let (asked, warnings) = pulled(serde_json::json!({}), plays);
+        let (asked, warnings) = pulled(&serde_json::json!({}), plays);
         for part in expected {
             assert!(has(&asked, &[part]), "{part}: {asked:#?}");
         }
@@ -240,7 +240,7 @@ fn each_family_is_found_and_asked_in_its_own_words() {
 #[test]
 fn pages_of_dots_overlap_in_their_oldest_millisecond() {
     let (asked, _) = pulled(
-        serde_json::json!({"applications": ["shop-order"]}),
+        &serde_json::json!({"applications": ["shop-order"]}),
         Plays::V25,
     );
     let pages: Vec<&String> = asked
@@ -296,7 +296,7 @@ fn a_millisecond_fuller_than_a_page_ends_and_is_told() {
 fn caps_are_named() {
     let own =
         serde_json::json!({"max_applications": 1, "max_transactions": 1, "max_call_trees": 1});
-    let (asked, warnings) = pulled(own, Plays::V31);
+    let (asked, warnings) = pulled(&own, Plays::V31);
     assert!(!has(&asked, &["application=shop-order"]), "{asked:#?}");
     let cap = warnings
         .iter()
@@ -304,7 +304,7 @@ fn caps_are_named() {
         .unwrap();
     assert!(cap.lossy && cap.text.contains("shop-order"), "{cap:?}");
     let own = serde_json::json!({"applications": ["shop-order"], "max_transactions": 1, "max_call_trees": 1, "inspector": false});
-    let (asked, warnings) = pulled(own, Plays::V25);
+    let (asked, warnings) = pulled(&own, Plays::V25);
     let trees: Vec<&String> = asked
         .iter()
         .filter(|a| a.contains("transactionInfo"))
