@@ -1,13 +1,14 @@
 //! Expression → values, on a grid of times.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::base::time::NANOS_PER_MS;
 use crate::base::units;
 use crate::model::series::{HistogramPoint, Series};
 use crate::store::Snapshot;
 use crate::store::promql::aggregate::{self, aggregate};
-use crate::store::promql::pick::{newest, samples};
+use crate::store::promql::pick::{Walk, samples};
 use crate::store::promql::rate::growth;
 use crate::store::promql::shelf::Hold;
 use crate::store::promql::{Expr, Fixed, Kind, Known, LabelSet, NAME, Selector, Shelf};
@@ -126,8 +127,10 @@ pub fn evaluate<'a>(
         when,
         left: MOST_SAMPLES,
         notes: BTreeSet::new(),
+        held: BTreeSet::new(),
     };
     let value = run.top(query, expr)?;
+    run.note_of_held();
     Ok((value, run.notes.into_iter().collect()))
 }
 
@@ -137,6 +140,8 @@ pub(super) struct Run<'a> {
     pub(super) when: Evaluation,
     left: u64,
     pub(super) notes: BTreeSet<String>,
+    /// Metrics that are shown by old samples.
+    held: BTreeSet<Arc<str>>,
 }
 
 pub(super) type Done<T> = Result<T, EvalError>;
@@ -144,18 +149,19 @@ pub(super) type Done<T> = Result<T, EvalError>;
 impl<'a> Run<'a> {
     /// The server's own answer where it stands at the very times asked for, else ours, else the server's at the times it has.
     fn top(&mut self, query: &str, expr: &Expr) -> Done<Value<'a>> {
-        // Stored samples of a subquery say nothing of when it was evaluated.
-        let has_values = matches!(expr.kind(), Kind::Vector | Kind::Scalar);
-        let recorded = self.shelf.recorded(query).filter(|_| has_values);
-        if let Some(series) = recorded
-            && self.covers(series)
-        {
-            return self.verbatim(query, expr, series);
+        // A number is not kept as one, and the samples of a subquery say nothing of when it was evaluated.
+        let is_vector = expr.kind() == Kind::Vector;
+        let recorded = self.shelf.recorded(query).filter(|_| is_vector);
+        let groups = recorded
+            .map(|all| self.by_sampling(all))
+            .unwrap_or_default();
+        if let Some(group) = groups.iter().find(|group| self.covers(group)) {
+            return self.verbatim(query, expr, group);
         }
-        match (self.value(expr), recorded) {
-            (Err(EvalError::Unsupported(_)), Some(series)) => {
-                self.note_of_recording(series);
-                self.verbatim(query, expr, series)
+        match (self.value(expr), groups.first()) {
+            (Err(EvalError::Unsupported(_)), Some(finest)) => {
+                self.note_of_recording(finest);
+                self.verbatim(query, expr, finest)
             }
             (done, _) => done,
         }
@@ -309,11 +315,11 @@ impl<'a> Run<'a> {
     fn selector(&mut self, selector: &Selector) -> Done<Vec<Line<'a>>> {
         let mut lines = Vec::new();
         for known in self.shelf.select(&selector.matchers) {
-            let Some(series) = self.series(known.series) else {
-                continue;
-            };
-            self.note_of_hold(known);
-            let points = self.points(series, known.hold, selector)?;
+            let walks = known
+                .recordings()
+                .filter_map(|(ix, hold)| Some(Walk::new(self.series(ix)?, hold)))
+                .collect();
+            let points = self.points(walks, selector)?;
             if !points.is_empty() {
                 lines.push(Line {
                     labels: known.labels.clone(),
@@ -324,46 +330,42 @@ impl<'a> Run<'a> {
         Ok(lines)
     }
 
-    /// The newest value of a series at each step, while it counts and is no staleness marker.
+    /// What counts at each step: the newest of all recordings of a series, of equals that of the first.
     pub(super) fn points(
         &mut self,
-        series: &'a Series,
-        hold: Hold,
+        mut walks: Vec<Walk<'a>>,
         selector: &Selector,
     ) -> Done<Vec<(usize, Point<'a>)>> {
         let steps = self.when.steps();
         self.spend(steps / 8 + 1)?;
+        let rules = self.shelf.rules;
+        let lookback = self.when.lookback_nanos.unwrap_or(rules.lookback_nanos);
         let mut points = Vec::new();
-        let (mut floats, mut histograms) = (0, 0);
+        let mut oldest = 0;
+        let mut used = BTreeSet::new();
         for step in 0..steps {
             let t = self.looks_at(selector, step);
-            // Times never go back from step to step.
-            while series.t.get(floats).is_some_and(|s| *s <= t) {
-                floats += 1;
-            }
-            while series
-                .histograms
-                .get(histograms)
-                .is_some_and(|h| h.t.nanos() <= t)
-            {
-                histograms += 1;
-            }
-            let first = match hold {
-                Hold::Lookback => {
-                    let nanos = self
-                        .when
-                        .lookback_nanos
-                        .unwrap_or(self.shelf.rules.lookback_nanos);
-                    self.shelf.rules.first_in(t, nanos)
+            let stored = rules.first_in(t, lookback);
+            let mut best: Option<(i64, Option<Point<'a>>, usize)> = None;
+            for (nth, walk) in walks.iter_mut().enumerate() {
+                if let Some((at, point)) = walk.at(t, stored)
+                    && best.is_none_or(|(known, ..)| at > known)
+                {
+                    best = Some((at, point, nth));
                 }
-                Hold::Step(nanos) => t.saturating_sub(nanos).saturating_add(1),
-                Hold::Never => t,
-            };
-            if let Some(point) = newest(series, floats, histograms, first) {
+            }
+            if let Some((at, Some(point), nth)) = best {
                 points.push((step, point));
+                used.insert(nth);
+                if nth == 0 {
+                    oldest = oldest.max(t.saturating_sub(at));
+                }
             }
         }
         self.spend(points.len())?;
+        for walk in used.into_iter().filter_map(|nth| walks.get(nth)) {
+            self.note_of_hold(walk, oldest);
+        }
         Ok(points)
     }
 
@@ -485,9 +487,17 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn note_of_hold(&mut self, known: &Known) {
-        let how = match known.hold {
-            Hold::Lookback => return,
+    fn note_of_hold(&mut self, walk: &Walk<'_>, oldest_nanos: i64) {
+        let name = &walk.series().metric;
+        let how = match walk.hold() {
+            Hold::Lookback => {
+                // Range selectors give no staleness markers (`prometheus.md` §2.1), so nobody can know.
+                let usual = walk.series().interval_nanos().unwrap_or(i64::MAX / 2);
+                if oldest_nanos > usual.saturating_mul(2) {
+                    self.held.insert(Arc::clone(name));
+                }
+                return;
+            }
             Hold::Step(nanos) => format!(
                 "each {} (query_range): a value is given until the next step",
                 units::secs(nanos as f64 / 1e9)
@@ -495,8 +505,21 @@ impl<'a> Run<'a> {
             Hold::Never => "once: it is given at that very time".to_owned(),
         };
         self.notes.insert(format!(
-            "the samples of {} are not recorded; it was evaluated {how}",
-            known.label(NAME)
+            "where the samples of {name} are not recorded, what is given was evaluated by the server {how}"
+        ));
+    }
+
+    fn note_of_held(&mut self) {
+        let Some(first) = self.held.first() else {
+            return;
+        };
+        self.notes.insert(format!(
+            "{} is given by samples that are older than twice the distance between them{}: unless the recording holds staleness markers, nobody can know whether the server still showed it",
+            first,
+            match self.held.len() {
+                1 => String::new(),
+                n => format!(", as are {} other metrics", n - 1),
+            }
         ));
     }
 }

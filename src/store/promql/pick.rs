@@ -1,30 +1,67 @@
 //! Which samples of a series a time or a range means.
 
 use crate::base::time::NANOS_PER_MS;
-use crate::model::series::{Series, is_stale_marker};
+use crate::model::series::{HistogramPoint, Series, is_stale_marker};
 use crate::store::promql::evaluate::Point;
+use crate::store::promql::shelf::Hold;
 
-/// The newest of the values before `floats` and `histograms`, from `first` on.
-pub(super) fn newest(
-    series: &Series,
+/// One recording of a series, walked through once: times never go back from step to step.
+pub(super) struct Walk<'a> {
+    series: &'a Series,
+    hold: Hold,
     floats: usize,
     histograms: usize,
-    first: i64,
-) -> Option<Point<'_>> {
-    let float = floats
-        .checked_sub(1)
-        .and_then(|at| Some((*series.t.get(at)?, *series.v.get(at)?)))
-        .filter(|(t, _)| *t >= first);
-    let histogram = histograms
-        .checked_sub(1)
-        .and_then(|at| series.histograms.get(at))
-        .filter(|h| h.t.nanos() >= first);
-    match (float, histogram) {
-        (Some((t, value)), histogram) if histogram.is_none_or(|h| h.t.nanos() <= t) => {
-            (!is_stale_marker(value)).then_some(Point::Float(value))
+}
+
+impl<'a> Walk<'a> {
+    pub(super) const fn new(series: &'a Series, hold: Hold) -> Self {
+        Self {
+            series,
+            hold,
+            floats: 0,
+            histograms: 0,
         }
-        (_, Some(histogram)) => Some(Point::Histogram(histogram)),
-        (_, None) => None,
+    }
+
+    pub(super) const fn hold(&self) -> Hold {
+        self.hold
+    }
+
+    pub(super) const fn series(&self) -> &'a Series {
+        self.series
+    }
+
+    /// What counts at `t`, with its own time; a staleness marker counts, and is no value. `stored` is the first time of a
+    /// stored sample that counts.
+    pub(super) fn at(&mut self, t: i64, stored: i64) -> Option<(i64, Option<Point<'a>>)> {
+        let series = self.series;
+        while series.t.get(self.floats).is_some_and(|s| *s <= t) {
+            self.floats += 1;
+        }
+        let is_past = |h: &HistogramPoint| h.t.nanos() <= t;
+        while series.histograms.get(self.histograms).is_some_and(is_past) {
+            self.histograms += 1;
+        }
+        let first = match self.hold {
+            Hold::Lookback => stored,
+            Hold::Step(nanos) => t.saturating_sub(nanos).saturating_add(1),
+            Hold::Never => t,
+        };
+        let float = self
+            .floats
+            .checked_sub(1)
+            .and_then(|at| Some((*series.t.get(at)?, *series.v.get(at)?)))
+            .map(|(t, v)| (t, (!is_stale_marker(v)).then_some(Point::Float(v))));
+        let histogram = self
+            .histograms
+            .checked_sub(1)
+            .and_then(|at| series.histograms.get(at))
+            .map(|h| (h.t.nanos(), Some(Point::Histogram(h))));
+        [float, histogram]
+            .into_iter()
+            .flatten()
+            .filter(|(t, _)| *t >= first)
+            .max_by_key(|(t, _)| *t)
     }
 }
 

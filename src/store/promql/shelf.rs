@@ -89,9 +89,16 @@ pub struct Known {
     /// All its labels, with its name, in order.
     pub labels: LabelSet,
     pub(super) hold: Hold,
+    /// Other recordings of the same series, the better ones first.
+    pub(super) more: Vec<(usize, Hold)>,
 }
 
 impl Known {
+    /// Every recording of it.
+    pub(super) fn recordings(&self) -> impl Iterator<Item = (usize, Hold)> {
+        std::iter::once((self.series, self.hold)).chain(self.more.iter().copied())
+    }
+
     /// Whether all conditions hold.
     pub fn matches(&self, matchers: &[Matcher]) -> bool {
         matchers.iter().all(|m| m.holds(self.label(&m.name)))
@@ -121,7 +128,7 @@ pub struct Shelf {
 impl Shelf {
     /// Of everything in a snapshot.
     pub fn new(snapshot: &Snapshot) -> Self {
-        let mut best: BTreeMap<LabelSet, (Sampling, usize)> = BTreeMap::new();
+        let mut best: BTreeMap<LabelSet, Vec<(Sampling, usize)>> = BTreeMap::new();
         let mut verbatim: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut is_selector: BTreeMap<Arc<str>, bool> = BTreeMap::new();
         for (ix, series) in snapshot.series.iter().enumerate() {
@@ -136,21 +143,28 @@ impl Shelf {
                     continue;
                 }
             }
-            let rank = (series.sampling, ix);
             best.entry(label_set(&series.metric, series))
-                .and_modify(|known| *known = rank.min(*known))
-                .or_insert(rank);
+                .or_default()
+                .push((series.sampling, ix));
         }
         let mut shelf = Self {
             verbatim,
             rules: Rules::of(snapshot),
             ..Self::default()
         };
-        for (labels, (sampling, series)) in best {
+        for (labels, mut recordings) in best {
+            recordings.sort_unstable();
+            let mut recordings = recordings
+                .into_iter()
+                .map(|(sampling, ix)| (ix, Hold::of(sampling)));
+            let Some((series, hold)) = recordings.next() else {
+                continue;
+            };
             let known = Known {
                 series,
                 labels,
-                hold: Hold::of(sampling),
+                hold,
+                more: recordings.collect(),
             };
             let name = Arc::from(known.label(NAME));
             shelf
@@ -203,11 +217,10 @@ impl Shelf {
 
     /// Whether a series has anything in a range.
     pub fn is_within(snapshot: &Snapshot, known: &Known, range: TimeRange) -> bool {
-        snapshot
-            .series
-            .get(known.series)
-            .and_then(Series::span)
-            .is_some_and(|span| span.overlaps(&range))
+        known
+            .recordings()
+            .filter_map(|(ix, _)| snapshot.series.get(ix)?.span())
+            .any(|span| span.overlaps(&range))
     }
 }
 

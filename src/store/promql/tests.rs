@@ -389,6 +389,8 @@ fn what_is_known_only_as_evaluated_has_no_samples() {
         "",
     );
     assert_eq!(at(&both, "up", 1020.0), ["__name__=up,job=x 5"]);
+    // Before the first of them, and after the last, an evaluation says what the server showed.
+    assert_eq!(at(&both, "up", 1001.0), ["__name__=up,job=x 1"]);
 }
 
 #[test]
@@ -509,4 +511,51 @@ proptest! {
             drop(evaluate(&shelf, &snapshot, &text, &expr, when));
         }
     }
+}
+
+#[test]
+fn a_value_that_is_held_for_long_is_given_with_a_doubt() {
+    let samples: Vec<(i64, f64)> = (0..10).map(|n| (1000 + 15 * n, 1.0)).collect();
+    let one = snapshot(vec![series("up", &[], &samples)], "");
+    let shelf = Shelf::new(&one);
+    let expr = parse("up").unwrap();
+    let notes = |t: i64| {
+        evaluate(&shelf, &one, "up", &expr, Evaluation::at(t))
+            .unwrap()
+            .1
+    };
+    assert_eq!(notes(1_140_000), Vec::<String>::new());
+    assert_eq!(notes(1_164_000), Vec::<String>::new());
+    assert!(notes(1_170_000)[0].contains("staleness markers"));
+}
+
+#[test]
+fn a_query_that_was_recorded_at_two_steps_is_answered_by_the_one_that_fits() {
+    let query = "topk(1, up)";
+    let one = snapshot(
+        vec![
+            evaluated("up", query, 15, &[(1000, 1.0), (1015, 2.0), (1030, 3.0)]),
+            evaluated("up", query, 10, &[(1000, 7.0), (1010, 8.0), (1020, 9.0)]),
+        ],
+        "",
+    );
+    let grid = |step_ms: i64, end: i64| Evaluation {
+        start_ms: 1_000_000,
+        end_ms: end * 1_000,
+        step_ms,
+        lookback_nanos: None,
+    };
+    assert_eq!(
+        on(&one, query, grid(15_000, 1030)).unwrap(),
+        ["__name__=up,job=x 0:1 1:2 2:3"]
+    );
+    assert_eq!(
+        on(&one, query, grid(10_000, 1020)).unwrap(),
+        ["__name__=up,job=x 0:7 1:8 2:9"]
+    );
+    // Of no recorded step: the finest one, held.
+    assert_eq!(
+        on(&one, query, grid(7_000, 1014)).unwrap(),
+        ["__name__=up,job=x 0:7 1:7 2:8"]
+    );
 }

@@ -1,45 +1,47 @@
 //! Queries whose answers were recorded: the server's own answer to the same words.
 
+use std::collections::BTreeMap;
+
 use crate::base::time::{NANOS_PER_MS, Timestamp};
 use crate::base::units;
 use crate::model::series::{Sampling, Series};
 use crate::store::promql::evaluate::{Done, Line, Run, Value};
+use crate::store::promql::pick::Walk;
 use crate::store::promql::shelf::{Hold, label_set};
 use crate::store::promql::{Expr, Selector};
 
 impl<'a> Run<'a> {
-    /// Whether the recorded answers stand at every time that is asked for.
-    pub(super) fn covers(&self, series: &[usize]) -> bool {
-        let all: Vec<&Series> = series.iter().filter_map(|ix| self.series(*ix)).collect();
-        let span = all
-            .iter()
-            .filter_map(|s| s.span())
-            .reduce(|a, b| a.hull(&b));
-        let (Some(span), Some(first)) = (span, all.first()) else {
-            return false;
+    /// The recordings of one query by how it was evaluated: the finest grid first.
+    pub(super) fn by_sampling(&self, all: &[usize]) -> Vec<Vec<&'a Series>> {
+        let mut groups: BTreeMap<Sampling, Vec<&Series>> = BTreeMap::new();
+        for series in all.iter().filter_map(|ix| self.series(*ix)) {
+            groups.entry(series.sampling).or_default().push(series);
+        }
+        groups.into_values().collect()
+    }
+
+    /// Whether the recorded answers stand at every time that is asked for: at the first and the last of them, and at a step
+    /// that theirs divides.
+    pub(super) fn covers(&self, group: &[&Series]) -> bool {
+        let last_step = self.when.steps().saturating_sub(1);
+        let has = |ms: i64| {
+            let t = ms.saturating_mul(NANOS_PER_MS);
+            group.iter().any(|s| s.t.binary_search(&t).is_ok())
         };
-        let nanos = |ms: i64| ms.saturating_mul(NANOS_PER_MS);
-        let (start, last) = (
-            nanos(self.when.start_ms),
-            nanos(self.when.time_ms(self.when.steps().saturating_sub(1))),
-        );
-        if start < span.start.nanos() || last >= span.end.nanos() {
-            return false;
-        }
-        match first.sampling {
-            Sampling::Grid { step_nanos } if step_nanos > 0 => {
-                (start - span.start.nanos()) % step_nanos == 0
-                    && nanos(self.when.step_ms) % step_nanos == 0
+        let fits = match group.first().map(|s| s.sampling) {
+            Some(Sampling::Grid { step_nanos }) if step_nanos > 0 => {
+                self.when.step_ms.saturating_mul(NANOS_PER_MS) % step_nanos == 0
             }
-            _ => start == last,
-        }
+            _ => last_step == 0,
+        };
+        fits && has(self.when.start_ms) && has(self.when.time_ms(last_step))
     }
 
     pub(super) fn verbatim(
         &mut self,
         query: &str,
         expr: &Expr,
-        series: &[usize],
+        group: &[&'a Series],
     ) -> Done<Value<'a>> {
         let keeps_name = matches!(expr, Expr::Selector(_));
         let now = Selector {
@@ -48,11 +50,10 @@ impl<'a> Run<'a> {
             fixed: None,
         };
         let mut lines: Vec<Line<'a>> = Vec::new();
-        for ix in series {
-            let Some(series) = self.series(*ix) else {
-                continue;
-            };
-            let points = self.points(series, Hold::of(series.sampling), &now)?;
+        let notes = self.notes.clone();
+        for series in group {
+            let walk = Walk::new(series, Hold::of(series.sampling));
+            let points = self.points(vec![walk], &now)?;
             // A series without a name is called after its query.
             let name = if series.metric.trim() == query.trim() && !keeps_name {
                 ""
@@ -67,13 +68,12 @@ impl<'a> Run<'a> {
             }
         }
         lines.sort_by(|a, b| a.labels.cmp(&b.labels));
-        // The same query may be recorded at two steps.
-        lines.dedup_by(|a, b| a.labels == b.labels);
+        // That they are evaluations goes without saying here.
+        self.notes = notes;
         Ok(Value::Vector(lines))
     }
 
-    pub(super) fn note_of_recording(&mut self, series: &[usize]) {
-        let all: Vec<&Series> = series.iter().filter_map(|ix| self.series(*ix)).collect();
+    pub(super) fn note_of_recording(&mut self, all: &[&Series]) {
         let span = all
             .iter()
             .filter_map(|s| s.span())
