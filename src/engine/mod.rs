@@ -10,6 +10,7 @@ mod meter;
 #[cfg(feature = "live")]
 pub mod net;
 pub mod pool;
+pub mod replay;
 
 /// Why the engine could not start.
 #[derive(Debug, thiserror::Error)]
