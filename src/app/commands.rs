@@ -47,6 +47,7 @@ impl App {
                 self.follow_settings(ctx);
             }
             Request::Export(wish) => self.export(ctx, wish),
+            Request::Replay(edit) => self.edit_replay(ctx, edit),
             Request::Copy(text) => ctx.copy_text(text),
             Request::Tell(text) => self.tell(ctx, text),
             Request::TellOf(topic, text) => self.tell_of(ctx, topic, text),
@@ -83,6 +84,7 @@ impl App {
         if self.opening.paths.is_empty() {
             return;
         }
+        self.put_back();
         let opening = Opening {
             is_reload: self.incident.is_some(),
             ..self.opening.clone()
@@ -105,6 +107,8 @@ impl App {
     }
 
     pub(super) fn close(&mut self) {
+        self.put_back();
+        self.review = None;
         self.save_and_forget();
         self.end_load();
         let old = self.incident.take();
@@ -291,6 +295,7 @@ impl App {
             Group::Findings => {
                 self.judge(ctx, id);
             }
+            Group::Replay => self.replay_command(ctx, id),
         }
     }
 }

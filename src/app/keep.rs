@@ -151,12 +151,12 @@ impl App {
         let Some(keeper) = &mut self.keeper else {
             return;
         };
-        let is_same = keeper.settings == self.settings
-            && (!is_open
-                || keeper
-                    .incident
-                    .as_ref()
-                    .is_some_and(|(view, notes)| *view == self.view && *notes == self.notes));
+        let is_kept = match (&keeper.incident, &self.replay) {
+            (Some(kept), Some(replay)) => *kept == replay.kept(&self.notes),
+            (Some((view, notes)), None) => *view == self.view && *notes == self.notes,
+            (None, _) => false,
+        };
+        let is_same = keeper.settings == self.settings && (!is_open || is_kept);
         if is_same {
             keeper.changed_s = None;
             return;
@@ -196,11 +196,16 @@ impl App {
 
     /// What there is to write now; counts as written from here on.
     fn unsaved(&mut self, is_closed: bool) -> Option<(Store, u64, Option<Saved>)> {
-        let shape = self
-            .incident
-            .as_ref()
+        // Of a replay only what the person says is kept.
+        let whole = self.replay.as_ref().map(|r| r.whole());
+        let shape = whole
+            .or(self.incident.as_ref())
             .filter(|_| self.is_whole())
             .map(|i| Shape::of(i.snapshot()));
+        let (view, notes) = match &self.replay {
+            Some(replay) => replay.kept(&self.notes),
+            None => (self.view.clone(), self.notes.clone()),
+        };
         let keeper = self.keeper.as_mut()?;
         let saved = shape
             .zip(keeper.identity.clone())
@@ -210,12 +215,12 @@ impl App {
                 is_closed,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 shape,
-                view: Some(self.view.clone()),
-                notes: self.notes.clone(),
+                view: Some(view.clone()),
+                notes: notes.clone(),
             });
         keeper.changed_s = None;
         keeper.settings = self.settings.clone();
-        keeper.incident = Some((self.view.clone(), self.notes.clone()));
+        keeper.incident = Some((view, notes));
         Some((keeper.store(), keeper.next_turn(), saved))
     }
 

@@ -105,7 +105,7 @@ impl App {
     }
 
     /// Brings what points into the old rows over to the new ones.
-    fn carry(&mut self, old: &Incident) {
+    pub(super) fn carry(&mut self, old: &Incident) {
         let Some(new) = &self.incident else {
             return;
         };
@@ -118,7 +118,7 @@ impl App {
     }
 
     /// Picks nothing when what was picked is not in the report.
-    fn drop_lost_selection(&mut self) {
+    pub(super) fn drop_lost_selection(&mut self) {
         let Some(incident) = self.incident.as_ref().filter(|i| i.report.is_some()) else {
             return;
         };

@@ -10,6 +10,7 @@ mod judging;
 mod keep;
 mod logic;
 mod moves;
+mod replay;
 pub mod run;
 mod shortcuts;
 pub mod shot;
@@ -32,6 +33,7 @@ use crate::session::undo::History;
 use crate::session::view::{Selection, View};
 use crate::ui::frame::Highlight;
 use crate::ui::panels;
+use crate::ui::panels::replay::review::Review;
 use crate::ui::request::Request;
 use crate::ui::theme::Tokens;
 use crate::ui::timeline::Timeline;
@@ -69,6 +71,10 @@ pub struct App {
     pub(crate) linked: follow::Linked,
     pub(crate) messages: Vec<Told>,
     pub(crate) panels: Panels,
+    /// While the incident runs again.
+    replay: Option<Box<replay::Replay>>,
+    /// What is compared after that.
+    review: Option<Review>,
     tokens: Tokens,
     words: &'static Words,
     zone: Zone,
@@ -156,6 +162,8 @@ impl App {
             linked: follow::Linked::default(),
             messages: Vec::new(),
             panels: Panels::default(),
+            replay: None,
+            review: None,
             pool,
             wake,
             keeper,

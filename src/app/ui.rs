@@ -21,6 +21,7 @@ impl eframe::App for App {
         self.frame_clock = Stopwatch::start();
         self.drain(ctx);
         self.open_dropped(ctx);
+        self.work_replay(ctx);
         self.follow_links();
         let now = ctx.input(|i| i.time);
         self.messages.retain(|told| told.until > now);
@@ -35,8 +36,13 @@ impl eframe::App for App {
         }
         let mut requests = Vec::new();
         self.shortcuts(ui, &mut requests);
+        let replay = self.replay();
         let mut frame = Frame {
-            name: &self.name,
+            // The name of a folder may say what is not known yet.
+            name: match replay {
+                Some(_) => self.words.text("replay-name"),
+                None => &self.name,
+            },
             incident: self.incident.as_ref(),
             view: &self.view,
             notes: &self.notes,
@@ -52,6 +58,7 @@ impl eframe::App for App {
             pool: &self.pool,
             can_undo: self.edits.can_undo(),
             can_redo: self.edits.can_redo(),
+            replay,
             requests: &mut requests,
         };
         let bar = shell::Bar {
@@ -73,6 +80,9 @@ impl eframe::App for App {
         }
         self.panels.files.ui(ui, &mut frame);
         self.panels.palette.ui(ui, &mut frame);
+        if let Some(review) = &self.review {
+            panels::replay::review::ui(ui, &mut frame, review);
+        }
         panels::start::drop::ui(ui, &frame);
         let told: Vec<&str> = self.messages.iter().map(|m| m.text.as_str()).collect();
         shell::told(ui, &frame, &told);
@@ -105,6 +115,12 @@ fn incident(
         .exact_size(theme::BAR)
         .frame(flat)
         .show(ui, |ui| bar.ui(ui, frame));
+    if let Some(now) = frame.replay {
+        Panel::top("replay")
+            .exact_size(panels::replay::HEIGHT)
+            .frame(flat)
+            .show(ui, |ui| panels::replay::ui(ui, frame, now));
+    }
     Panel::bottom("status")
         .exact_size(theme::STATUS)
         .frame(flat)

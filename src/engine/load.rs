@@ -128,13 +128,13 @@ impl Load {
 }
 
 /// Threads for reading and analysing: all but one, which the window needs to stay quick.
-fn threads() -> usize {
+pub(super) fn threads() -> usize {
     let all = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     all.saturating_sub(1).max(1)
 }
 
 /// Generations of incidents never repeat while the program runs, so that no cache of one incident answers for another.
-fn next_generation() -> u64 {
+pub(super) fn next_generation() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }

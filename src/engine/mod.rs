@@ -12,6 +12,7 @@ pub mod net;
 pub mod pool;
 #[cfg(feature = "live")]
 pub mod serve;
+pub mod replay;
 
 /// Why the engine could not start.
 #[derive(Debug, thiserror::Error)]

@@ -29,6 +29,8 @@ pub struct Document {
     pub snapshot: Snapshot,
     /// What to look at; everything when nothing has a time.
     pub window: TimeRange,
+    /// What the time axis covers: the window, or that of the whole incident while only a part of it is known.
+    pub recording: TimeRange,
     /// Whether an input was lost or cut short.
     pub is_partial: bool,
     /// What a window derives from the rows (pyramids, sorted dots) and keeps as long as them.
@@ -44,12 +46,38 @@ impl Document {
         let to = asked.to.or(hint.end);
         let snapshot = build::build(intake.parts);
         let covered = covered(&snapshot).unwrap_or(TimeRange::ALL);
+        let window = TimeRange::new(from.unwrap_or(covered.start), to.unwrap_or(covered.end));
         Self {
-            window: TimeRange::new(from.unwrap_or(covered.start), to.unwrap_or(covered.end)),
+            window,
+            recording: window,
             is_partial: intake.is_partial,
             shared: Memo::default(),
             is_asked: from.is_some() || to.is_some(),
             snapshot,
+        }
+    }
+
+    /// What was known at `t`, to be looked at from the begin of the window to `t`. See [`Snapshot::until`].
+    #[must_use]
+    pub fn until(&self, t: Timestamp) -> Self {
+        Self {
+            snapshot: self.snapshot.until(t),
+            ..self.nothing_until(t)
+        }
+    }
+
+    /// The same without any row: what is shown until a worker has found out what was known.
+    #[must_use]
+    pub fn nothing_until(&self, t: Timestamp) -> Self {
+        let start = self.window.start;
+        let end = self.window.end.min(t.plus_nanos(1).max(start.plus_nanos(1)));
+        Self {
+            snapshot: Snapshot::default(),
+            window: TimeRange::new(start, end),
+            recording: self.recording,
+            is_partial: self.is_partial,
+            shared: Memo::default(),
+            is_asked: self.is_asked,
         }
     }
 

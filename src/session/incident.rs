@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::base::time::Timestamp;
 use crate::model::finding::Finding;
 use crate::model::hypothesis::Hypothesis;
 use crate::model::report::Report;
@@ -23,6 +24,27 @@ pub struct Incident {
 }
 
 impl Incident {
+    /// What was known at `t`, without a report yet; `generation` is that of no other incident.
+    #[must_use]
+    pub fn until(&self, t: Timestamp, generation: u64) -> Self {
+        self.part(self.document.until(t), generation)
+    }
+
+    /// The same incident, of which nothing is known yet at `t`.
+    #[must_use]
+    pub fn nothing_until(&self, t: Timestamp, generation: u64) -> Self {
+        self.part(self.document.nothing_until(t), generation)
+    }
+
+    fn part(&self, document: Document, generation: u64) -> Self {
+        Self {
+            document: Arc::new(document),
+            report: None,
+            generation,
+            is_complete: self.is_complete,
+        }
+    }
+
     /// The rows.
     pub fn snapshot(&self) -> &Snapshot {
         &self.document.snapshot

@@ -14,6 +14,7 @@ pub mod folder;
 pub mod incident;
 pub mod intake;
 pub mod notes;
+pub mod replay;
 pub mod samples;
 pub mod settings;
 pub mod state;

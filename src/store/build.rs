@@ -58,10 +58,15 @@ pub fn build(mut parts: Vec<(Input, Batch)>) -> Snapshot {
     alerts::ring(&snapshot.series, &mut snapshot.events);
     sort_rows(&mut snapshot);
     describe_series(&mut snapshot);
-    snapshot.calls = calls::match_calls(&snapshot.spans);
-    snapshot.graph = graph(&mut snapshot);
-    index(&mut snapshot);
+    derive(&mut snapshot);
     snapshot
+}
+
+/// What follows from rows that are in order: calls, entities, where the series of a metric stand.
+pub(super) fn derive(snapshot: &mut Snapshot) {
+    snapshot.calls = calls::match_calls(&snapshot.spans);
+    snapshot.graph = graph(snapshot);
+    index(snapshot);
 }
 
 /// Appends rows; the first are taken as they lie, without a copy.

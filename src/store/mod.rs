@@ -18,6 +18,7 @@ pub mod sql;
 pub mod stacks;
 pub mod tables;
 pub mod trace;
+mod until;
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -37,6 +37,8 @@ pub enum Group {
     View,
     /// Look, language, zone.
     Look,
+    /// Running the incident again.
+    Replay,
 }
 
 /// One command.
@@ -142,6 +144,14 @@ commands! {
     ReducedMotion, "reduced-motion", Look, None, "Less motion, or not.";
     Bigger, "bigger", Look, Some(ctrl(Key::Plus)), "Bigger text.";
     Smaller, "smaller", Look, Some(ctrl(Key::Minus)), "Smaller text.";
+    Replay, "replay", Replay, Some(shift(Key::R)), "Run the incident again from its begin, or end that and show all.";
+    ReplayPlay, "replay-play", Replay, Some(key(Key::Space)), "Run the replay, or stop it.";
+    ReplayForward, "replay-forward", Replay, Some(key(Key::Period)), "One scrape on in the replay.";
+    ReplayBack, "replay-back", Replay, Some(key(Key::Comma)), "One scrape back.";
+    ReplayNext, "replay-next", Replay, Some(alt(Key::Period)), "To the next instant at which something happened.";
+    ReplayPrevious, "replay-previous", Replay, Some(alt(Key::Comma)), "To the one before.";
+    ReplayFaster, "replay-faster", Replay, Some(alt(Key::Plus)), "Faster.";
+    ReplaySlower, "replay-slower", Replay, Some(alt(Key::Minus)), "Slower.";
     Shortcuts, "shortcuts", Look, Some(key(Key::Questionmark)), "Show all shortcuts.";
 }
 

@@ -10,6 +10,7 @@ use crate::engine::pool::Pool;
 use crate::session::evidence::Links;
 use crate::session::incident::Incident;
 use crate::session::notes::Notes;
+use crate::session::replay::Now;
 use crate::session::settings::Settings;
 use crate::session::target::Target;
 use crate::session::view::View;
@@ -52,6 +53,8 @@ pub struct Frame<'a> {
     pub can_undo: bool,
     /// Whether there is one to do again.
     pub can_redo: bool,
+    /// Where the replay stands, while the incident runs again.
+    pub replay: Option<Now>,
     /// What is wanted.
     pub requests: &'a mut Vec<Request>,
 }

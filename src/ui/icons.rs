@@ -59,6 +59,12 @@ pub enum Icon {
     Hide,
     /// Play.
     Play,
+    /// Stop for a while.
+    Pause,
+    /// To the next thing that happened.
+    Next,
+    /// To the one before.
+    Previous,
     /// Choose what is shown.
     Filter,
 }
@@ -211,6 +217,15 @@ const fn lines(icon: Icon) -> &'static [&'static [(f32, f32)]] {
             &[(3.0, 13.0), (13.0, 3.0)],
         ],
         Icon::Play => &[&[(4.5, 3.0), (12.5, 8.0), (4.5, 13.0), (4.5, 3.0)]],
+        Icon::Pause => &[&[(5.5, 3.5), (5.5, 12.5)], &[(10.5, 3.5), (10.5, 12.5)]],
+        Icon::Next => &[
+            &[(4.0, 3.5), (8.5, 8.0), (4.0, 12.5)],
+            &[(11.5, 3.5), (11.5, 12.5)],
+        ],
+        Icon::Previous => &[
+            &[(12.0, 3.5), (7.5, 8.0), (12.0, 12.5)],
+            &[(4.5, 3.5), (4.5, 12.5)],
+        ],
         Icon::Filter => &[&[
             (2.0, 3.5),
             (14.0, 3.5),

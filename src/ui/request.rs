@@ -51,6 +51,8 @@ pub enum Request {
     Set(Setting),
     /// Write the incident timeline.
     Export(Export),
+    /// Move the present of the replay.
+    Replay(ReplayEdit),
     /// Put this text on the clipboard.
     Copy(String),
     /// Tell the person something, for a few seconds.
@@ -158,6 +160,17 @@ pub enum Setting {
     ExplainHeight(f32),
     /// Query that was run.
     Sql(String),
+}
+
+/// A change of the replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplayEdit {
+    /// Go to this instant.
+    Go(Timestamp),
+    /// Run at this many seconds of the incident in a second.
+    Speed(u32),
+    /// Close the comparison that is shown at the end.
+    CloseReview,
 }
 
 /// What to write, and where.

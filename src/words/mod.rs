@@ -42,6 +42,7 @@ const FILES: &[(&str, &str, &str)] = &[
     file!("table"),
     file!("compare"),
     file!("notes"),
+    file!("replay"),
     file!("units"),
     file!("export"),
     file!("warnings"),

@@ -89,3 +89,14 @@ cmd-why-no-range = Nothing is measured or picked
 cmd-why-analysing = The analysis still runs
 cmd-why-no-undo = Nothing to undo
 cmd-why-no-redo = Nothing to redo
+
+cmd-replay = Practise: replay the incident, or end the replay
+cmd-replay-play = Replay: play or pause
+cmd-replay-forward = Replay: one scrape on
+cmd-replay-back = Replay: one scrape back
+cmd-replay-next = Replay: go to the next event or finding
+cmd-replay-previous = Replay: go to the event or finding before
+cmd-replay-faster = Replay: faster
+cmd-replay-slower = Replay: slower
+cmd-group-replay = Replay
+cmd-why-no-replay = No replay is running

@@ -49,3 +49,4 @@ told-picked = { $n ->
 }
 status-measured = measured
 status-measuring = measuring from
+menu-replay = Practise

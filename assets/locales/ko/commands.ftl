@@ -89,3 +89,14 @@ cmd-why-no-range = 측정하거나 선택한 구간이 없습니다
 cmd-why-analysing = 분석이 아직 끝나지 않았습니다
 cmd-why-no-undo = 취소할 변경이 없습니다
 cmd-why-no-redo = 다시 실행할 변경이 없습니다
+
+cmd-replay = 연습: 인시던트 재생 시작 또는 끝내기
+cmd-replay-play = 재생: 재생 또는 일시정지
+cmd-replay-forward = 재생: 스크레이프 한 번 앞으로
+cmd-replay-back = 재생: 스크레이프 한 번 뒤로
+cmd-replay-next = 재생: 다음 이벤트나 발견 사항으로
+cmd-replay-previous = 재생: 이전 이벤트나 발견 사항으로
+cmd-replay-faster = 재생: 더 빠르게
+cmd-replay-slower = 재생: 더 느리게
+cmd-group-replay = 재생
+cmd-why-no-replay = 재생 중이 아닙니다

@@ -43,3 +43,4 @@ status-longest-frame = 지금까지 가장 긴 프레임
 told-picked = { $n }곳을 골랐습니다
 status-measured = 측정
 status-measuring = 측정 시작
+menu-replay = 연습

@@ -7,6 +7,7 @@ pub mod findings;
 pub mod inputs;
 pub mod notes;
 pub mod palette;
+pub mod replay;
 pub mod shell;
 pub mod start;
 pub mod table;

@@ -250,6 +250,10 @@ impl Timeline {
             let words = frame.words;
             let faint =
                 |text: &str| egui::RichText::new(text.to_owned()).color(frame.tokens.text_dim);
+            if frame.replay.is_some() {
+                ui.label(faint(words.text("replay-nothing")));
+                return;
+            }
             if is_looking {
                 ui.label(faint(words.text("timeline-loading")));
                 return;

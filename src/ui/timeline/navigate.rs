@@ -16,7 +16,7 @@ pub struct Bounds {
 impl Bounds {
     /// The recording of an incident: its window, or what the data cover, or an hour when nothing has a time.
     pub fn of(incident: &Incident) -> Self {
-        let window = incident.document.window;
+        let window = incident.document.recording;
         let is_known = |r: &TimeRange| r.start != Timestamp::MIN && r.end != Timestamp::MAX;
         let recording = Some(window)
             .filter(is_known)

@@ -61,6 +61,9 @@ impl Timeline {
                 State::Failed(why) => failed(ui, &painter, frame, rect, &why, id),
             }
         }
+        if let Some(now) = frame.replay {
+            not_yet(&painter, frame, stage, rect, now.at, lane.at == 0);
+        }
         over(&painter, frame, stage, rect, self.hovered);
         if response.has_focus() {
             painter.rect_stroke(
@@ -303,6 +306,36 @@ fn under(painter: &egui::Painter, frame: &Frame<'_>, stage: &Stage, rect: Rect) 
         let edge = Stroke::new(1.0, tokens.highlight.gamma_multiply(0.55));
         painter.vline(from, rect.y_range(), edge);
         painter.vline(to, rect.y_range(), edge);
+    }
+}
+
+/// What has not happened yet in a replay. It is laid over the lane, whatever the lane still holds of later.
+fn not_yet(
+    painter: &egui::Painter,
+    frame: &Frame<'_>,
+    stage: &Stage,
+    rect: Rect,
+    now: Timestamp,
+    is_first: bool,
+) {
+    let tokens = frame.tokens;
+    let x = stage.x(now).max(rect.left());
+    if x >= rect.right() {
+        return;
+    }
+    let veil = rect.with_min_x(x);
+    painter.rect_filled(veil, 0, tokens.panel);
+    if stage.drawn.contains(now) {
+        painter.vline(x, rect.y_range(), Stroke::new(1.5, tokens.accent));
+    }
+    if is_first {
+        let words = frame.words.text("replay-not-yet");
+        let room = veil.width() - 2.0 * crate::ui::theme::PAD;
+        if room > 40.0 {
+            let galley = text::line(painter, words, text::small(), tokens.text_faint, room);
+            let at = pos2(x + crate::ui::theme::PAD, rect.top() + 6.0);
+            painter.galley(at, galley, tokens.text_faint);
+        }
     }
 }
 

@@ -174,6 +174,11 @@ pub fn cause(words: &Words, cause: &str) -> String {
     word(words, "cause", cause)
 }
 
+/// The title of a hypothesis, without the words of its report.
+pub fn hypothesis_title(words: &Words, hypothesis: &Hypothesis) -> String {
+    Told::default().hypothesis_title(words, hypothesis)
+}
+
 /// The words of a detector's name.
 pub fn detector(words: &Words, detector: &str) -> String {
     word(words, "kind", detector)

@@ -44,6 +44,9 @@ pub struct Findings {
     list: List,
     judge: Judge,
     shows_original: bool,
+    /// The report of a replay whose words and rows are there. It stays until those of the next one are: in between the list
+    /// would blink.
+    held: Option<(Arc<Report>, Arc<Told>)>,
     /// Height of the explanation when no pointer held its edge.
     height: Option<f32>,
 }
@@ -59,7 +62,13 @@ impl Findings {
         };
         self.want(frame, &report);
         let told = self.told.last().cloned();
-        let Some(told) = told.filter(|t| t.findings.len() == report.findings.len()) else {
+        let told = told.filter(|t| t.findings.len() == report.findings.len());
+        let shown = if frame.replay.is_some() {
+            self.hold(&report, told)
+        } else {
+            told.map(|told| (report, told))
+        };
+        let Some((report, told)) = shown else {
             waiting(ui, frame);
             return;
         };
@@ -95,6 +104,24 @@ impl Findings {
         if self.list.ui(ui, frame, content) {
             self.asked.shows_undecided = !self.asked.shows_undecided;
         }
+    }
+
+    /// The last report whose words and rows are all there.
+    fn hold(
+        &mut self,
+        report: &Arc<Report>,
+        told: Option<Arc<Told>>,
+    ) -> Option<(Arc<Report>, Arc<Told>)> {
+        let key = (self.asked.generation, self.asked.lang);
+        let is_told = self.told.last_with_key().is_some_and(|(k, _)| *k == key);
+        let has_rows = self
+            .rows
+            .last_with_key()
+            .is_some_and(|(asked, _)| (asked.generation, asked.lang) == key);
+        if let Some(told) = told.filter(|_| is_told && has_rows) {
+            self.held = Some((Arc::clone(report), told));
+        }
+        self.held.clone()
     }
 
     /// Asks for the words and the rows.
@@ -199,6 +226,9 @@ impl Findings {
 /// While the analysis runs, or where it was stopped.
 fn without_report(ui: &mut Ui, frame: &Frame<'_>) {
     let words = frame.words;
+    if frame.replay.is_some() {
+        return waiting(ui, frame);
+    }
     let Some(progress) = frame.progress else {
         head::headline_ui(ui, frame, words.text("findings-cancelled"), None);
         head::empty(ui, frame, words.text("findings-cancelled-hint"), "");

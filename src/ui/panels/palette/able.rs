@@ -41,6 +41,12 @@ pub fn why_not(command: &Command, frame: &Frame<'_>) -> Option<&'static str> {
         CommandId::Pin | CommandId::Dismiss | CommandId::Comment | CommandId::FollowFirst => {
             (*selection == Selection::Nothing).then_some("cmd-why-nothing-picked")
         }
+        CommandId::Replay => match frame.replay {
+            Some(_) => None,
+            None if frame.progress.is_some() => Some("cmd-why-analysing"),
+            None => incident.report.is_none().then_some("cmd-why-analysing"),
+        },
+        _ if command.group == Group::Replay && frame.replay.is_none() => Some("cmd-why-no-replay"),
         CommandId::LaneAdd | CommandId::LanesReset => None,
         _ if command.group == Group::Lanes && frame.view.lanes.is_empty() => {
             Some("cmd-why-no-lane")

@@ -207,7 +207,9 @@ pub fn choices(frame: &Frame<'_>) -> Vec<Item> {
             Lang::Ko => "language korean ko",
         }));
     }
-    for paths in &frame.settings.recent {
+    // The name of what is open may say what is not known yet in a replay.
+    let recent = frame.settings.recent.iter();
+    for paths in recent.filter(|_| frame.replay.is_none()) {
         let title: Vec<String> = paths.iter().map(|p| p.display().to_string()).collect();
         all.push(Item::new(
             Kind::Recent,
@@ -228,6 +230,7 @@ pub const fn group_word(group: commands::Group) -> &'static str {
         commands::Group::Findings => "cmd-group-findings",
         commands::Group::View => "cmd-group-view",
         commands::Group::Look => "cmd-group-look",
+        commands::Group::Replay => "cmd-group-replay",
     }
 }
 

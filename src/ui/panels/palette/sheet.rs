@@ -12,7 +12,7 @@ use crate::ui::widgets::caps;
 /// The groups of each column, so that the columns are of like height.
 const COLUMNS: [&[Group]; 3] = [
     &[Group::Move],
-    &[Group::Lanes, Group::Findings],
+    &[Group::Lanes, Group::Findings, Group::Replay],
     &[Group::View, Group::File, Group::Edit, Group::Look],
 ];
 /// Width of a column, in points.

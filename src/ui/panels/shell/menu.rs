@@ -6,12 +6,13 @@ use crate::ui::commands::{ALL, Group};
 use crate::ui::frame::Frame;
 use crate::ui::request::Request;
 
-const GROUPS: [(Group, &str); 7] = [
+const GROUPS: [(Group, &str); 8] = [
     (Group::File, "menu-file"),
     (Group::Edit, "menu-edit"),
     (Group::Move, "menu-move"),
     (Group::Lanes, "menu-lanes"),
     (Group::Findings, "menu-findings"),
+    (Group::Replay, "menu-replay"),
     (Group::View, "menu-view"),
     (Group::Look, "menu-look"),
 ];
