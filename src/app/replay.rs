@@ -226,8 +226,7 @@ impl App {
             id.clone_from(heir);
         }
         replay::rename(&mut self.notes, heirs);
-        self.edits
-            .adjust(|(_, notes)| replay::rename(notes, heirs));
+        self.edits.adjust(|(_, notes)| replay::rename(notes, heirs));
     }
 
     /// Shows all again, with what the person said, and compares.
@@ -242,7 +241,9 @@ impl App {
             {
                 let heirs = replay::heirs(shown, &whole);
                 if let Some(replay) = &mut self.replay {
-                    replay.story.tell(Timestamp::MAX, &nothing_new(&whole), &heirs);
+                    replay
+                        .story
+                        .tell(Timestamp::MAX, &nothing_new(&whole), &heirs);
                 }
                 self.take_over(&heirs);
             }

@@ -19,10 +19,10 @@ mod out;
 #[cfg(feature = "live")]
 mod record;
 mod schema;
-#[cfg(feature = "live")]
-mod serve;
 #[cfg(feature = "gui")]
 mod screenshot;
+#[cfg(feature = "live")]
+mod serve;
 #[cfg(feature = "sql")]
 mod sql;
 #[cfg(feature = "gui")]

@@ -26,7 +26,7 @@ pub(super) struct Serve {
         long,
         value_name = "ADDRESS:PORT",
         default_value = "127.0.0.1:0",
-        visible_alias = "addr"
+        alias = "addr"
     )]
     listen: String,
 }

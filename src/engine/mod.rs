@@ -1,7 +1,7 @@
 //! Work beside the window: named threads, jobs that can be cancelled, and messages back. Nothing in here knows who draws.
 //!
 //! [`pool`] runs short work (what a lane draws, the order of a table's rows); [`memo`] is how a frame asks for the result
-//! without waiting; [`load`] opens inputs. Live sources take their place here later.
+//! without waiting; [`load`] opens inputs. [`net`] drives live sources, [`serve`] answers from an incident, [`replay`] runs one forward.
 
 pub mod cancel;
 pub mod load;
@@ -10,9 +10,9 @@ mod meter;
 #[cfg(feature = "live")]
 pub mod net;
 pub mod pool;
+pub mod replay;
 #[cfg(feature = "live")]
 pub mod serve;
-pub mod replay;
 
 /// Why the engine could not start.
 #[derive(Debug, thiserror::Error)]

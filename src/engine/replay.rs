@@ -58,9 +58,9 @@ impl Hindsight {
     ) -> Option<(Timestamp, Incident)> {
         let key = self.open.filter(|_| !must_hurry).unwrap_or(t);
         let (whole, workers) = (self.whole.clone(), Arc::clone(&self.workers));
-        let answer = self
-            .answers
-            .want(pool, &key, move |cancel| known(&whole, key, &workers, cancel));
+        let answer = self.answers.want(pool, &key, move |cancel| {
+            known(&whole, key, &workers, cancel)
+        });
         match answer {
             Answer::Ready(incident) => {
                 self.open = None;

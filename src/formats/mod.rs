@@ -12,8 +12,8 @@ pub mod nginx;
 pub mod pinpoint;
 pub mod pprof;
 pub mod prometheus;
-pub mod rang;
 pub mod pyroscope;
+pub mod rang;
 mod upstream_lists;
 pub mod xray;
 

@@ -70,7 +70,10 @@ impl Document {
     #[must_use]
     pub fn nothing_until(&self, t: Timestamp) -> Self {
         let start = self.window.start;
-        let end = self.window.end.min(t.plus_nanos(1).max(start.plus_nanos(1)));
+        let end = self
+            .window
+            .end
+            .min(t.plus_nanos(1).max(start.plus_nanos(1)));
         Self {
             snapshot: Snapshot::default(),
             window: TimeRange::new(start, end),

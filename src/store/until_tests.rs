@@ -69,6 +69,7 @@ fn request(line: u64, end: i64) -> Request {
         method: Arc::from("GET"),
         path: Arc::from("/"),
         status: Some(200),
+        is_failed: None,
         duration_ms: Some(5_000.0),
         attempts: Vec::new(),
         upstream: Arc::from(""),
@@ -187,7 +188,11 @@ fn samples_come_one_by_one_and_a_series_with_its_first() {
     assert_eq!(up.exemplars.len(), 1);
     assert_eq!(known.raw("native").next().unwrap().1.histograms.len(), 1);
     assert!(known.metric("late").is_empty());
-    assert!(up.sources.iter().all(|s| s.range.end <= at(50).plus_nanos(1)));
+    assert!(
+        up.sources
+            .iter()
+            .all(|s| s.range.end <= at(50).plus_nanos(1))
+    );
     assert!(known.extent.unwrap().end <= at(50).plus_nanos(1));
     // What is derived is derived of what is known.
     assert!(whole.graph.get("job:secret").is_some());
@@ -215,9 +220,18 @@ fn a_span_comes_when_it_ended_and_one_that_never_ended_with_its_begin() {
     let known = whole.until(at(50));
     let ids: Vec<u64> = known.spans.iter().map(|s| s.span_id.0).collect();
     assert_eq!(ids, [1, 3]);
-    let ids: Vec<&str> = known.summaries.iter().map(|s| s.trace_id.as_ref()).collect();
+    let ids: Vec<&str> = known
+        .summaries
+        .iter()
+        .map(|s| s.trace_id.as_ref())
+        .collect();
     assert_eq!(ids, ["a"]);
-    let ids: Vec<u64> = whole.until(at(70)).spans.iter().map(|s| s.span_id.0).collect();
+    let ids: Vec<u64> = whole
+        .until(at(70))
+        .spans
+        .iter()
+        .map(|s| s.span_id.0)
+        .collect();
     assert_eq!(ids, [1, 2, 3, 4]);
 }
 
@@ -227,7 +241,12 @@ fn a_request_comes_when_its_line_was_written() {
         requests: vec![request(1, 50), request(2, 51)],
         ..Batch::default()
     });
-    let lines: Vec<u64> = whole.until(at(50)).requests.iter().map(|r| r.line).collect();
+    let lines: Vec<u64> = whole
+        .until(at(50))
+        .requests
+        .iter()
+        .map(|r| r.line)
+        .collect();
     assert_eq!(lines, [1]);
 }
 

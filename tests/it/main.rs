@@ -15,14 +15,14 @@ mod hostile;
 mod korean;
 #[cfg(feature = "live")]
 mod live;
-#[cfg(feature = "aws")]
-mod live_xray;
-#[cfg(feature = "live")]
-mod live_pprof;
 #[cfg(feature = "live")]
 mod live_pinpoint;
 #[cfg(feature = "live")]
+mod live_pprof;
+#[cfg(feature = "live")]
 mod live_victoria;
+#[cfg(feature = "aws")]
+mod live_xray;
 mod prom_cases;
 #[cfg(feature = "live")]
 mod rang;

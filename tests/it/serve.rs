@@ -446,13 +446,15 @@ fn near(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The same with series in order.
+/// Type and result, series in order; how long the server took is its own affair.
 fn sorted(body: &Value) -> Value {
-    let mut data = body["data"].clone();
-    if let Some(all) = data["result"].as_array_mut() {
+    let mut result = body["data"]["result"].clone();
+    if let (Some("vector" | "matrix"), Some(all)) =
+        (body["data"]["resultType"].as_str(), result.as_array_mut())
+    {
         all.sort_by_key(|one| one["metric"].to_string());
     }
-    data
+    serde_json::json!([body["data"]["resultType"], result])
 }
 
 #[test]

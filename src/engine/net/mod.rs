@@ -12,13 +12,13 @@ mod failure;
 mod gate;
 mod interrupt;
 #[cfg(test)]
+mod profile_tests;
+#[cfg(test)]
 mod rang_tests;
 mod secrets;
 mod send;
 #[cfg(feature = "aws")]
 mod signing;
-#[cfg(test)]
-mod profile_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -319,10 +319,9 @@ impl Once<'_> {
             .send();
         // What measures for a while answers when it is done: it gets as much longer as it was given for the whole.
         let limits = &client.settings.limits;
-        let longer = self
-            .request
-            .total_timeout
-            .map_or(Duration::ZERO, |total| total.saturating_sub(limits.total_timeout));
+        let longer = self.request.total_timeout.map_or(Duration::ZERO, |total| {
+            total.saturating_sub(limits.total_timeout)
+        });
         let patience = limits.first_byte_timeout + longer;
         let response = tokio::time::timeout(patience, request)
             .await

@@ -19,7 +19,11 @@ pub(in crate::engine) enum Fault {
 }
 
 /// Unpacks `body` by its `content-encoding`.
-pub(in crate::engine) fn unpack(encoding: Option<&str>, body: &[u8], limit: u64) -> Result<Vec<u8>, Fault> {
+pub(in crate::engine) fn unpack(
+    encoding: Option<&str>,
+    body: &[u8],
+    limit: u64,
+) -> Result<Vec<u8>, Fault> {
     let limit = limit.min(
         (body.len() as u64)
             .saturating_mul(MOST_RATIO)

@@ -60,10 +60,7 @@ impl Format for EventsJson {
             return Sniff::refused(40, "its keys are those of an access log");
         }
         if has(&["startsat"]) && has(&["labels"]) {
-            return Sniff::refused(
-                40,
-                "it is an answer of Alertmanager",
-            );
+            return Sniff::refused(40, "it is an answer of Alertmanager");
         }
         Sniff::Yes(65)
     }

@@ -287,7 +287,7 @@ fn requests(side: &Side<'_>, all: &mut BTreeMap<Subject, Held>) {
         if request.t >= side.window.end {
             break;
         }
-        let is_error = request.status.is_some_and(|s| s >= 500);
+        let is_error = request.failed() == Some(true);
         services
             .entry(request_service(request).to_owned())
             .or_default()

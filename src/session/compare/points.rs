@@ -96,7 +96,7 @@ fn requests(side: &Side<'_>, subject: &Subject) -> Vec<(i64, f64)> {
         .filter_map(|r| {
             let value = match subject.kind {
                 Kind::RequestConnect => r.connect_ms()?,
-                Kind::RequestErrors => f64::from(r.status.is_some_and(|s| s >= 500)),
+                Kind::RequestErrors => f64::from(r.failed() == Some(true)),
                 _ => r.duration_ms?,
             };
             Some((r.t.nanos(), value))

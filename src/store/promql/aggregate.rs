@@ -1,6 +1,6 @@
 //! `sum`, `count`, `min`, `max`, `avg` and `group` of instant vectors.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::store::promql::evaluate::{Line, Point};
 use crate::store::promql::{Grouping, LabelSet, NAME};
@@ -49,13 +49,12 @@ fn key(labels: &LabelSet, grouping: &Grouping) -> LabelSet {
         .collect()
 }
 
-/// Aggregates lines; native histograms can be counted and not added, which is said.
+/// Aggregates lines. Native histograms can be counted and not added: `None` when they would have to be.
 pub(super) fn aggregate<'a>(
     op: &'static str,
     grouping: &Grouping,
     lines: Vec<Line<'a>>,
-    notes: &mut BTreeSet<String>,
-) -> Vec<Line<'a>> {
+) -> Option<Vec<Line<'a>>> {
     let mut groups: BTreeMap<LabelSet, BTreeMap<usize, Held>> = BTreeMap::new();
     for line in lines {
         let group = groups.entry(key(&line.labels, grouping)).or_default();
@@ -63,12 +62,7 @@ pub(super) fn aggregate<'a>(
             let value = match point {
                 Point::Float(value) => value,
                 Point::Histogram(_) if matches!(op, "count" | "group") => 0.0,
-                Point::Histogram(_) => {
-                    notes.insert(format!(
-                        "native histograms were left out of `{op}`: a recording answers them as they are"
-                    ));
-                    continue;
-                }
+                Point::Histogram(_) => return None,
             };
             group
                 .entry(step)
@@ -76,7 +70,7 @@ pub(super) fn aggregate<'a>(
                 .or_insert(Held { count: 1.0, value });
         }
     }
-    groups
+    let groups = groups
         .into_iter()
         .filter(|(_, points)| !points.is_empty())
         .map(|(labels, points)| Line {
@@ -86,5 +80,6 @@ pub(super) fn aggregate<'a>(
                 .map(|(step, held)| (step, Point::Float(held.result(op))))
                 .collect(),
         })
-        .collect()
+        .collect();
+    Some(groups)
 }

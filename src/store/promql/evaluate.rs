@@ -191,8 +191,9 @@ impl<'a> Run<'a> {
                     Value::Vector(lines) => lines,
                     _ => Vec::new(),
                 };
-                let lines = aggregate(op, grouping, lines, &mut self.notes);
-                Ok(Value::Vector(lines))
+                aggregate(op, grouping, lines)
+                    .map(Value::Vector)
+                    .ok_or_else(|| self.unsupported(&format!("`{op}` of native histograms")))
             }
             Expr::Call {
                 function,
@@ -433,7 +434,7 @@ impl<'a> Run<'a> {
                 let found = samples(series, first, end);
                 self.spend(found.len() / 8 + 1)?;
                 let edges = (end / NANOS_PER_MS - range_ms, end / NANOS_PER_MS);
-                if let Some(value) = self.of_samples(function, &found, edges) {
+                if let Some(value) = self.of_samples(function, &found, edges)? {
                     points.push((step, Point::Float(value)));
                 }
             }
@@ -458,33 +459,33 @@ impl<'a> Run<'a> {
     }
 
     fn of_samples(
-        &mut self,
+        &self,
         function: &str,
         found: &[(i64, Point<'a>)],
         edges: (i64, i64),
-    ) -> Option<f64> {
+    ) -> Done<Option<f64>> {
         if function == "count_over_time" {
-            return (!found.is_empty()).then_some(found.len() as f64);
+            return Ok((!found.is_empty()).then_some(found.len() as f64));
         }
-        let floats: Vec<(i64, f64)> = found
-            .iter()
-            .filter_map(|(t, point)| match point {
-                Point::Float(v) => Some((*t, *v)),
-                Point::Histogram(_) => None,
-            })
-            .collect();
-        if floats.len() < found.len() {
-            self.notes.insert(format!(
-                "native histograms were left out of `{function}`: a recording answers them as they are"
-            ));
+        let mut floats = Vec::with_capacity(found.len());
+        for (t, point) in found {
+            match point {
+                Point::Float(v) => floats.push((*t, *v)),
+                Point::Histogram(_) => {
+                    return Err(self.unsupported(&format!("`{function}` of native histograms")));
+                }
+            }
         }
-        let grown = growth(&floats, edges, self.shelf.rules)?;
+        let grown = growth(&floats, edges, self.shelf.rules);
         // A rate is growth over the length of the range.
-        Some(if function == "rate" {
-            grown / ((edges.1 - edges.0) as f64 / 1e3)
-        } else {
-            grown
-        })
+        let secs = (edges.1 - edges.0) as f64 / 1e3;
+        Ok(grown.map(|grown| {
+            if function == "rate" {
+                grown / secs
+            } else {
+                grown
+            }
+        }))
     }
 
     fn note_of_hold(&mut self, walk: &Walk<'_>, oldest_nanos: i64) {

@@ -330,7 +330,13 @@ fn native_histograms_are_given_and_not_added() {
     assert_eq!(at(&one, "h", 1001.0), ["__name__=h h4"]);
     assert_eq!(at(&one, "h[5s]", 1001.0), ["__name__=h [1000000:h4]"]);
     assert_eq!(at(&one, "count(h)", 1001.0), [" 1"]);
-    assert_eq!(at(&one, "sum(h)", 1001.0).len(), 0);
+    for query in ["sum(h)", "rate(h[5s])"] {
+        let error = on(&one, query, Evaluation::at(1_001_000)).unwrap_err();
+        assert!(
+            error.to_string().contains("of native histograms"),
+            "{error}"
+        );
+    }
 }
 
 #[test]

@@ -26,7 +26,9 @@ impl<'a> Run<'a> {
         let last_step = self.when.steps().saturating_sub(1);
         let has = |ms: i64| {
             let t = ms.saturating_mul(NANOS_PER_MS);
-            group.iter().any(|s| s.t.binary_search(&t).is_ok())
+            group.iter().any(|s| {
+                s.t.binary_search(&t).is_ok() || s.histograms.iter().any(|h| h.t.nanos() == t)
+            })
         };
         let fits = match group.first().map(|s| s.sampling) {
             Some(Sampling::Grid { step_nanos }) if step_nanos > 0 => {

@@ -230,7 +230,7 @@ impl Cloud {
                             Measure::Duration => r.duration_ms,
                             Measure::Connect => r.connect_ms(),
                         };
-                        let is_error = r.status.is_some_and(|s| s >= 500);
+                        let is_error = r.failed() == Some(true);
                         add(r.t, ms, is_error, Row::Request(short(at)));
                     }
                 }

@@ -47,11 +47,7 @@ fn buttons(ui: &mut Ui, frame: &mut Frame<'_>, now: Now) {
     };
     for (icon, word, id) in [
         play,
-        (
-            Icon::Previous,
-            "replay-previous",
-            CommandId::ReplayPrevious,
-        ),
+        (Icon::Previous, "replay-previous", CommandId::ReplayPrevious),
         (Icon::Left, "replay-back", CommandId::ReplayBack),
         (Icon::Right, "replay-forward", CommandId::ReplayForward),
         (Icon::Next, "replay-next", CommandId::ReplayNext),
@@ -63,7 +59,9 @@ fn buttons(ui: &mut Ui, frame: &mut Frame<'_>, now: Now) {
 }
 
 fn times_words(frame: &Frame<'_>, speed: u32) -> String {
-    frame.words.with("replay-times", &[("n", (speed as usize).into())])
+    frame
+        .words
+        .with("replay-times", &[("n", (speed as usize).into())])
 }
 
 fn speed(ui: &mut Ui, frame: &mut Frame<'_>, now: Now) {
@@ -127,8 +125,7 @@ fn clock(frame: &Frame<'_>, t: Timestamp) -> String {
 
 /// The time of the incident as a track; a press or a drag goes there.
 fn track(ui: &mut Ui, frame: &mut Frame<'_>, now: Now, width: f32) {
-    let (rect, response) =
-        ui.allocate_exact_size(vec2(width, theme::ROW), Sense::click_and_drag());
+    let (rect, response) = ui.allocate_exact_size(vec2(width, theme::ROW), Sense::click_and_drag());
     let label = frame.words.text("replay-scrub");
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Slider, true, label));
     let spoken = clock(frame, now.at);
