@@ -237,5 +237,4 @@ fn counts(known: &Snapshot, ix: InputIx) -> Counts {
 }
 
 #[cfg(test)]
-#[path = "until_tests.rs"]
 mod tests;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// Each floor, from the ground up, with the outside crates that only it may name. A floor uses those before it.
 const FLOORS: &[(&str, &[&str])] = &[
-    ("base", &["jiff", "encoding_rs", "sha2"]),
+    ("base", &["jiff", "encoding_rs", "sha2", "foldhash"]),
     ("model", &["toml"]),
     ("words", &["fluent_bundle", "unic_langid"]),
     ("formats", &["snap", "memchr", "fast_float2"]),

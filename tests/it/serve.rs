@@ -612,6 +612,15 @@ fn the_recorded_queries_of_a_real_server_are_answered_with_its_own_answers() {
             let query = params["query"].as_str().unwrap_or_default();
             // With a time of its own, of a kind that has a recorded answer.
             let has_time = params["time"].is_string() || params["step"].is_string();
+            // Its own answer to a time past the year 2262 wrapped around; ours refuses it.
+            if file == "x_time_max.json" {
+                let (status, ours) = ask(
+                    server.port,
+                    &path("query", &[("query", query), ("time", "9999999999999")]),
+                );
+                assert_eq!(status, 400, "{ours}");
+                continue;
+            }
             if !is_query || !has_time || request["http"] != 200 || !request["body"].is_null() {
                 continue;
             }

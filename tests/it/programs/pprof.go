@@ -7,6 +7,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"log"
@@ -48,10 +49,25 @@ func waitForReply(ch chan reply) {
 	_ = r
 }
 
+var (
+	leaking sync.Mutex
+	leaked  int
+)
+
 //go:noinline
 func leak(n int) {
+	leaking.Lock()
+	defer leaking.Unlock()
 	for i := 0; i < n; i++ {
 		go waitForReply(make(chan reply))
+	}
+	leaked += n
+	// A goroutine that has not run yet stands at no channel: a dump on a busy machine would miss it.
+	for buffer := make([]byte, 16<<20); ; runtime.Gosched() {
+		stacks := buffer[:runtime.Stack(buffer, true)]
+		if bytes.Count(stacks, []byte("[chan receive]:\nmain.waitForReply")) >= leaked {
+			return
+		}
 	}
 }
 
