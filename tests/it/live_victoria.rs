@@ -6,6 +6,7 @@
     reason = "files and processes of a test, which end with it"
 )]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -69,10 +70,8 @@ fn a_hole_in_victoriametrics_is_a_gap_live_and_from_the_bundle() {
         ] {
             if is_there {
                 for (name, value) in [("up", 1), ("http_requests_total", t - start)] {
-                    samples.push_str(&format!(
-                        "{name}{{job=\"shop\",instance=\"{target}\"}} {value} {}\n",
-                        t * 1_000
-                    ));
+                    let labels = format!("{{job=\"shop\",instance=\"{target}\"}}");
+                    writeln!(samples, "{name}{labels} {value} {}", t * 1_000).unwrap();
                 }
             }
         }
