@@ -2,7 +2,7 @@
 //! is answered.
 //!
 //! [`parse()`] tells a mistake from a query that is right and merely not answered here; [`Shelf`] holds the series that may be
-//! selected; [`evaluate`] does it. Language and rules: <https://prometheus.io/docs/prometheus/latest/querying/basics/>, and
+//! selected; [`evaluate`](fn@evaluate) does it. Language and rules: <https://prometheus.io/docs/prometheus/latest/querying/basics/>, and
 //! for what differs between versions `prometheus.md` §1.2.
 
 mod aggregate;
