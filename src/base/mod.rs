@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod fs;
 pub mod id;
+pub mod percent;
 pub mod reporter;
 pub mod secret;
 pub mod stats;

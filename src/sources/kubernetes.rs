@@ -10,12 +10,13 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::base::percent::encode;
 use crate::base::reporter::{Reporter, Warning};
 use crate::base::text::grouped;
 use crate::base::time::{TimeRange, Timestamp};
 use crate::sources::look::{Look, Questions};
 use crate::sources::queue::Queue;
-use crate::sources::request::{encode, query};
+use crate::sources::request::query;
 use crate::sources::said::{self, Refusal};
 use crate::sources::{
     Checkup, Kind, Outcome, Progress, Pull, Request, SettingsError, SourceSettings, Step, Ticket,

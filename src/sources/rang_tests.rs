@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::base::percent::decode;
 use crate::base::time::Timestamp;
-use crate::sources::request::decode;
 
 const DAY: i64 = 86_400_000_000_000;
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::base::percent::encode_into;
 use crate::model::exchange::Question;
 
 /// One HTTP request, relative to the source's base address and without credentials: the driver adds those.
@@ -168,58 +169,6 @@ pub fn query(fields: &[(&str, &str)]) -> String {
     text
 }
 
-/// Percent-encodes one path segment or query value: all but RFC 3986's unreserved characters.
-pub fn encode(value: &str) -> String {
-    let mut text = String::with_capacity(value.len());
-    encode_into(&mut text, value);
-    text
-}
-
-/// Undoes [`encode`]; a `+` is a space, as in forms, and what is no escape stays.
-pub fn decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escaped = (*first == b'%')
-            .then(|| std::str::from_utf8(after.get(..2)?).ok())
-            .flatten()
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match (escaped, *first) {
-            (Some(byte), _) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            (None, byte) => {
-                bytes.push(if byte == b'+' { b' ' } else { byte });
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn encode_into(text: &mut String, value: &str) {
-    for byte in value.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                text.push(char::from(byte));
-            }
-            _ => {
-                const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-                text.push('%');
-                for half in [byte >> 4, byte & 15] {
-                    text.push(
-                        DIGITS
-                            .get(usize::from(half))
-                            .copied()
-                            .map_or('0', char::from),
-                    );
-                }
-            }
-        }
-    }
-}
-
 /// What came of a request.
 #[derive(Debug, Clone, Copy)]
 pub enum Outcome<'a> {
@@ -312,8 +261,6 @@ mod tests {
             query(&[("query", "up{job=\"a b\"}[5m]"), ("time", "1.5")]),
             "query=up%7Bjob%3D%22a%20b%22%7D%5B5m%5D&time=1.5"
         );
-        assert_eq!(encode("å/+"), "%C3%A5%2F%2B");
-        assert_eq!(decode("%C3%A5%2F%2B+%zz%"), "å/+ %zz%");
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn prometheus(served: &Served, asked: &Asked, endpoint: &str) -> Option<Reply> {
 /// `label/NAME/values`. Prometheus 3 escapes names of other letters (`U__a_2e_b` is `a.b`, `prometheus.md` §1.3).
 fn label_of(endpoint: &str) -> Option<String> {
     let name = endpoint.strip_prefix("label/")?.strip_suffix("/values")?;
-    let name = crate::sources::request::decode(&name.replace('+', "%2B"));
+    let name = crate::base::percent::decode(&name.replace('+', "%2B"));
     Some(unescaped(&name).unwrap_or(name))
 }
 

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value as Json, json};
 
+use crate::base::percent::decode;
 use crate::base::text::shorten;
 use crate::engine::net::unpack::unpack;
 use crate::engine::serve::reply::{Asked, Reply, pairs};
 use crate::model::exchange::{Answer, Exchange, Question};
 use crate::session::bundle::Bundle;
-use crate::sources::request::decode;
 
 /// Bytes that a packed answer may come to for a client that takes no gzip.
 const MOST_UNPACKED: u64 = 256 << 20;

@@ -2,9 +2,9 @@
 
 use serde_json::Value as Json;
 
+use crate::base::percent::decode;
 use crate::base::time::Timestamp;
 use crate::model::series::HistogramPoint;
-use crate::sources::request::decode;
 use crate::store::promql::{LabelSet, Point};
 
 /// What a client asks.

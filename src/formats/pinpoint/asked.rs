@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::base::percent::decode;
 use crate::base::time::{TimeRange, Timestamp};
 use crate::formats::Hints;
 
@@ -136,27 +137,4 @@ impl Asked {
                     && ENDPOINTS.contains(&last))
         })
     }
-}
-
-/// Percent escapes and `+` of a form.
-fn decode(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escaped = (*first == b'%')
-            .then(|| std::str::from_utf8(after.get(..2)?).ok())
-            .flatten()
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match (escaped, *first) {
-            (Some(byte), _) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            (None, byte) => {
-                bytes.push(if byte == b'+' { b' ' } else { byte });
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

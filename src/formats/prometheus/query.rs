@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::base::percent;
 use crate::base::time::{self, NANOS_PER_SEC, TimeRange, Timestamp};
 use crate::formats::{Hints, RequestHint};
 
@@ -146,31 +147,11 @@ fn parameters(text: &str) -> Vec<(String, String)> {
 
 /// Percent-decoding; as it is when the text is not encoded.
 fn decode(text: &str, is_encoded: bool) -> String {
-    if !is_encoded {
-        return text.to_owned();
+    if is_encoded {
+        percent::decode(text)
+    } else {
+        text.to_owned()
     }
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        match byte {
-            b'+' => out.push(b' '),
-            b'%' => {
-                let hex = after
-                    .get(..2)
-                    .and_then(|two| std::str::from_utf8(two).ok())
-                    .and_then(|two| u8::from_str_radix(two, 16).ok());
-                if let Some(byte) = hex {
-                    out.push(byte);
-                    rest = after.get(2..).unwrap_or(&[]);
-                } else {
-                    out.push(b'%');
-                }
-            }
-            other => out.push(*other),
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// RFC 3339 or seconds since the epoch.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::base::percent::decode;
 use crate::base::time::Timestamp;
 use crate::formats::RequestHint;
 
@@ -39,7 +40,7 @@ impl Asked {
         let mut asked = Self::default();
         for field in query.split('&') {
             let (name, value) = field.split_once('=').unwrap_or((field, ""));
-            let value = decoded(value);
+            let value = decode(value);
             match name {
                 "query" => {
                     let (kind, selector) = value.split_once('{').unwrap_or((&value, ""));
@@ -89,24 +90,4 @@ fn instant(text: &str) -> Option<Timestamp> {
         _ => return None,
     };
     Some(Timestamp::from_nanos(nanos))
-}
-
-/// Undoes percent-encoding.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let escaped = (*first == b'%')
-            .then(|| std::str::from_utf8(after.get(..2)?).ok())
-            .flatten()
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        if let Some(byte) = escaped {
-            bytes.push(byte);
-            rest = after.get(2..).unwrap_or_default();
-        } else {
-            bytes.push(if *first == b'+' { b' ' } else { *first });
-            rest = after;
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

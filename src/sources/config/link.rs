@@ -3,10 +3,10 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::base::percent::{decode, encode};
 use crate::base::time::{Timestamp, Zone, parse_duration_nanos, parse_time_or_now};
 use crate::sources::config::Loaded;
 use crate::sources::config::toml_file::base_address;
-use crate::sources::request::{decode, encode};
 use crate::sources::settings::{SettingsError, SourceSettings};
 
 /// How far a graph of Prometheus goes back when its link does not say (its own default).

@@ -248,7 +248,7 @@ fn pasted_links_give_source_queries_and_window() {
     assert_eq!(start.to_rfc3339(), "2026-08-01T10:00:00Z");
     assert_eq!(end.to_rfc3339(), "2026-08-01T12:00:00Z");
 
-    let panes = crate::sources::request::encode(
+    let panes = crate::base::percent::encode(
         r#"{"abc":{"datasource":"P1","queries":[{"refId":"A","expr":"up","datasource":{"type":"prometheus","uid":"P1"}}],"range":{"from":"now-1h","to":"now"}}}"#,
     );
     let loaded = read_link(

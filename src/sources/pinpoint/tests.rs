@@ -2,9 +2,9 @@
 
 use super::version::DESTRUCTIVE;
 use super::*;
+use crate::base::percent::decode;
 use crate::base::reporter::Warning;
 use crate::base::time::Timestamp;
-use crate::sources::request::decode;
 use crate::sources::{Body, Check, Outcome, Reply, Step};
 
 macro_rules! payload {

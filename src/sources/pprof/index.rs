@@ -1,6 +1,6 @@
 //! The index page: which profiles there are, and how many entries each has (`profiles.md` §3).
 
-use crate::sources::request::decode;
+use crate::base::percent::decode;
 
 /// One line of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]

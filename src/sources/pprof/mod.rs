@@ -198,10 +198,7 @@ impl Checked {
 
 /// Profiles are called like `goroutine` or `example.com/shop.orders`; a name's `/` stands as it is in Go's own links.
 fn encoded(name: &str) -> String {
-    let parts: Vec<String> = name
-        .split('/')
-        .map(crate::sources::request::encode)
-        .collect();
+    let parts: Vec<String> = name.split('/').map(crate::base::percent::encode).collect();
     parts.join("/")
 }
 

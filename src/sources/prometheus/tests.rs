@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::base::percent::decode;
 use crate::base::time::Timestamp;
-use crate::sources::request::decode;
 use crate::sources::{Body, Check, Failure, FailureKind, Outcome, Reply, Step};
 
 fn window() -> TimeRange {

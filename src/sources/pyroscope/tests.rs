@@ -1,7 +1,7 @@
 use super::*;
+use crate::base::percent::decode;
 use crate::base::reporter::Warning;
 use crate::base::time::Timestamp;
-use crate::sources::request::decode;
 use crate::sources::{Body, Check, Outcome, Reply, Step};
 
 fn window() -> TimeRange {
