@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::model::profile::Profile;
+use crate::base::unordered::UnorderedMap;
+use crate::model::profile::{Frame, Profile};
 
 /// A place in the tree: all stacks that begin with the same functions.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -108,25 +109,26 @@ fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-/// Functions by number. Names of one profile mostly share their memory, which is told apart faster than letters.
+/// Functions by number. Frames of one profile mostly share their memory, which is told apart faster than letters.
 struct Names<'a> {
-    by_place: BTreeMap<usize, u32>,
+    by_place: UnorderedMap<usize, u32>,
     by_name: BTreeMap<&'a str, u32>,
     list: Vec<Arc<str>>,
 }
 
 impl<'a> Names<'a> {
-    fn of(&mut self, name: &'a Arc<str>) -> u32 {
-        let place = Arc::as_ptr(name).addr();
+    fn of(&mut self, frame: &'a Frame) -> u32 {
+        let place = std::ptr::from_ref(frame).addr();
         if let Some(id) = self.by_place.get(&place) {
             return *id;
         }
+        let name = &frame.function;
         let next = self.list.len() as u32;
         let id = *self.by_name.entry(name.as_ref()).or_insert(next);
         if id == next {
             self.list.push(Arc::clone(name));
         }
-        self.by_place.insert(place, id);
+        self.by_place.insert_first(place, id);
         id
     }
 }
@@ -142,7 +144,7 @@ struct Sample {
 /// Merges the stacks of one profile, or of two. `None` when nobody wants it any more.
 pub fn tree(a: &Profile, b: Option<&Profile>, is_cancelled: &dyn Fn() -> bool) -> Option<Tree> {
     let mut names = Names {
-        by_place: BTreeMap::new(),
+        by_place: UnorderedMap::with_capacity(1024),
         by_name: BTreeMap::new(),
         list: vec![Arc::from("")],
     };
@@ -159,7 +161,7 @@ pub fn tree(a: &Profile, b: Option<&Profile>, is_cancelled: &dyn Fn() -> bool) -
                 continue;
             }
             let from = ids.len();
-            ids.extend(group.frames.iter().rev().map(|f| names.of(&f.function)));
+            ids.extend(group.frames.iter().rev().map(|f| names.of(f)));
             samples.push(Sample {
                 side,
                 value: group.value,
@@ -174,6 +176,7 @@ pub fn tree(a: &Profile, b: Option<&Profile>, is_cancelled: &dyn Fn() -> bool) -
         return None;
     }
     let merged = merge(&samples, stack, is_cancelled)?;
+    drop((samples, ids));
     let mut tree = Tree {
         names: names.list,
         totals: merged.first().map_or([0.0; 2], |n| n.total),
@@ -182,7 +185,7 @@ pub fn tree(a: &Profile, b: Option<&Profile>, is_cancelled: &dyn Fn() -> bool) -
         left_out,
         is_diff: b.is_some(),
     };
-    tree.nodes = largest_first(&tree);
+    largest_first(&mut tree);
     Some(tree)
 }
 
@@ -200,7 +203,8 @@ fn merge<'a>(
         total: [0.0; 2],
         own: [0.0; 2],
     };
-    let mut nodes = vec![fresh(0, 0, 0)];
+    let mut nodes = Vec::with_capacity(1 + new_nodes(samples, &stack));
+    nodes.push(fresh(0, 0, 0));
     let mut path: Vec<usize> = vec![0];
     for (n, sample) in samples.iter().enumerate() {
         if n % 4096 == 0 && is_cancelled() {
@@ -242,22 +246,28 @@ fn merge<'a>(
     Some(nodes)
 }
 
-/// The same tree with the largest of siblings first, so that drawing can stop at the first one that is too small.
-fn largest_first(tree: &Tree) -> Vec<Node> {
-    let mut nodes: Vec<Node> = Vec::with_capacity(tree.nodes.len());
+/// How many nodes sorted stacks make: what each has beyond what it shares with the one before.
+fn new_nodes<'a>(samples: &[Sample], stack: &impl Fn(&Sample) -> &'a [u32]) -> usize {
+    let mut before: &[u32] = &[];
+    let mut count = 0;
+    for sample in samples {
+        let names = stack(sample);
+        let shared = before.iter().zip(names).take_while(|(a, b)| a == b).count();
+        count += names.len() - shared;
+        before = names;
+    }
+    count
+}
+
+/// Puts the largest of siblings first, so that drawing can stop at the first one that is too small. In place: a tree may be most
+/// of what a profile takes.
+fn largest_first(tree: &mut Tree) {
+    // Which node of the old order stands at each place of the new one.
+    let mut order: Vec<u32> = Vec::with_capacity(tree.nodes.len());
     // Node of the old order, and its parent's place in the new one.
     let mut open: Vec<(usize, u32)> = vec![(0, 0)];
     let mut children: Vec<usize> = Vec::new();
     while let Some((old, parent)) = open.pop() {
-        let Some(node) = tree.nodes.get(old) else {
-            continue;
-        };
-        let at = nodes.len() as u32;
-        nodes.push(Node {
-            parent,
-            end: at + (node.end - old as u32),
-            ..*node
-        });
         children.clear();
         children.extend(tree.children(old));
         // Smallest first: the last one that is put down is taken up first.
@@ -271,9 +281,41 @@ fn largest_first(tree: &Tree) -> Vec<Node> {
                 .total_cmp(&width(y))
                 .then_with(|| tree.name(*y).cmp(tree.name(*x)))
         });
+        let at = order.len() as u32;
+        // Nobody looks at the old parent, nor at the old end of a node whose children are known.
+        if let Some(node) = tree.nodes.get_mut(old) {
+            node.parent = parent;
+            node.end = at + (node.end - old as u32);
+        }
+        order.push(old as u32);
         open.extend(children.iter().map(|c| (*c, at)));
     }
-    nodes
+    permute(&mut tree.nodes, order);
+}
+
+/// Puts at each place what stands at the place that `order` names, along the cycles of the permutation.
+fn permute<T: Copy>(items: &mut [T], mut order: Vec<u32>) {
+    for start in 0..items.len().min(order.len()) {
+        let Some(first) = items.get(start).copied() else {
+            return;
+        };
+        let mut to = start;
+        while let Some(from) = order.get_mut(to) {
+            let from = std::mem::replace(from, to as u32) as usize;
+            let item = if from == start {
+                Some(first)
+            } else {
+                items.get(from).copied()
+            };
+            if let (Some(place), Some(item)) = (items.get_mut(to), item) {
+                *place = item;
+            }
+            if from == start {
+                break;
+            }
+            to = from;
+        }
+    }
 }
 
 /// Where the nodes of a tree stand from side to side, as parts of the whole.

@@ -236,7 +236,7 @@ impl Lane for DumpLane {
             (at.x - pos.x).abs() <= REACH && (at.y - pos.y).abs() <= PITCH / 2.0
         };
         let here: Vec<&Mark> = self.marks.iter().filter(near).collect();
-        let told = |m: &Mark| format!("{}  {}", m.kind, m.total);
+        let told = |m: &Mark| format!("{}  {}", m.kind, canvas.words.amounts(&m.total));
         (here.len() > 1).then(|| label::list(here.iter().map(|m| told(m)), canvas.words))
     }
 
@@ -297,9 +297,9 @@ impl Lane for DumpLane {
                 let members = ours.get(*first..first + count)?;
                 let last = members.last()?;
                 let text = if *count > 1 {
-                    format!("{}  {count}×", last.total)
+                    format!("{}  {count}×", canvas.words.amounts(&last.total))
                 } else {
-                    last.total.clone()
+                    canvas.words.amounts(&last.total)
                 };
                 Some((canvas.x(last.t) + 8.0, text))
             };

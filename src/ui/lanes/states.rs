@@ -335,7 +335,7 @@ impl Lane for StateLane {
             let text = if bar.detail.is_empty() {
                 bar.title.clone()
             } else {
-                format!("{}  {}", bar.title, bar.detail)
+                format!("{}  {}", bar.title, canvas.words.amounts(&bar.detail))
             };
             let room = next - left - 6.0;
             if room > 20.0 {
