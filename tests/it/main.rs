@@ -27,6 +27,8 @@ mod prom_cases;
 #[cfg(feature = "live")]
 mod rang;
 #[cfg(feature = "live")]
+mod secrets;
+#[cfg(feature = "live")]
 mod serve;
 mod support;
 #[cfg(feature = "gui")]

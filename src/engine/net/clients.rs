@@ -1,14 +1,15 @@
 //! One HTTP client for each source: its TLS, its proxy, its credentials.
 
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::base::fs;
 use crate::engine::net::failure::Place;
+use crate::engine::net::masks::Masks;
 use crate::engine::net::secrets;
-use crate::sources::settings::Credentials;
+use crate::sources::settings::{Credentials, SecretRef};
 use crate::sources::{Failure, FailureKind, SourceSettings};
 
 /// Everything that sending for one source needs.
@@ -24,6 +25,8 @@ pub(super) struct Client {
     pub(super) host_header: Option<String>,
     /// Credentials and headers, read when the first request is sent and again after a 401.
     pub(super) secret_headers: tokio::sync::Mutex<Option<HeaderMap>>,
+    /// What of them must not come back in an answer.
+    masks: Mutex<Masks>,
     #[cfg(feature = "aws")]
     pub(super) signer: super::signing::Signer,
 }
@@ -99,7 +102,13 @@ impl Client {
             host,
             host_header,
             secret_headers: tokio::sync::Mutex::default(),
+            masks: Mutex::default(),
         }))
+    }
+
+    /// What must not be kept of answers.
+    pub(super) fn masks(&self) -> MutexGuard<'_, Masks> {
+        self.masks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Credentials and headers for requests to the base address itself; never for anywhere else.
@@ -121,7 +130,9 @@ impl Client {
         match &self.settings.http.credentials {
             Some(Credentials::Basic { username, password }) => {
                 let password = secrets::get(password).await.map_err(fail)?;
+                self.masks().add(password.expose());
                 let pair = base64(format!("{username}:{}", password.expose()).as_bytes());
+                self.masks().add(&pair);
                 let value = secret(format!("Basic {pair}")).map_err(fail)?;
                 headers.insert(reqwest::header::AUTHORIZATION, value);
             }
@@ -130,6 +141,7 @@ impl Client {
                 credentials,
             }) => {
                 let word = secrets::get(credentials).await.map_err(fail)?;
+                self.masks().add(word.expose());
                 let value = secret(format!("{scheme} {}", word.expose())).map_err(fail)?;
                 headers.insert(reqwest::header::AUTHORIZATION, value);
             }
@@ -137,6 +149,9 @@ impl Client {
         }
         for (name, place) in &self.settings.http.headers {
             let word = secrets::get(place).await.map_err(fail)?;
+            if !matches!(place, SecretRef::Plain(_)) {
+                self.masks().add(word.expose());
+            }
             let header = HeaderName::from_bytes(name.as_bytes())
                 .map_err(|error| fail(format!("`{name}` is no name of a header: {error}")))?;
             headers.append(header, secret(word.expose().to_owned()).map_err(fail)?);
@@ -208,7 +223,7 @@ fn by_proxy(
 }
 
 /// RFC 4648 §4, for `Authorization: Basic` (RFC 7617).
-fn base64(bytes: &[u8]) -> String {
+pub(super) fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for three in bytes.chunks(3) {

@@ -11,6 +11,7 @@ mod drive;
 mod failure;
 mod gate;
 mod interrupt;
+mod masks;
 #[cfg(test)]
 mod profile_tests;
 #[cfg(test)]

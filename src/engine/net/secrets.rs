@@ -30,10 +30,47 @@ pub(super) async fn get(place: &SecretRef) -> Result<Secret, String> {
             of_bytes(bytes).ok_or_else(|| format!("{} is empty or no text", path.display()))
         }
         SecretRef::Command(words) => command(words).await,
-        SecretRef::Keyring(name) => Err(format!(
-            "the keyring entry `{name}` cannot be read by this version; use `credentials_command`, for example `secret-tool lookup service {name}`"
-        )),
+        SecretRef::Keyring(name) => keyring(name).await,
     }
+}
+
+/// The desktop's own keyring, by the desktop's own tool: the Secret Service of GNOME and KDE by libsecret's `secret-tool`, the
+/// keychain of macOS by `security`. No library of it is linked, since each would bring a D-Bus of its own.
+async fn keyring(name: &str) -> Result<Secret, String> {
+    let (look, store): (&[&str], String) = if cfg!(target_os = "macos") {
+        (
+            &[
+                "security",
+                "find-generic-password",
+                "-w",
+                "-s",
+                "tailscope",
+                "-a",
+            ],
+            format!("security add-generic-password -s tailscope -a {name} -w"),
+        )
+    } else {
+        (
+            &["secret-tool", "lookup", "service", "tailscope", "account"],
+            format!("secret-tool store --label={name} service tailscope account {name}"),
+        )
+    };
+    let words: Vec<String> = look
+        .iter()
+        .copied()
+        .chain([name])
+        .map(str::to_owned)
+        .collect();
+    command(&words).await.map_err(|why| {
+        let package = if cfg!(target_os = "macos") {
+            ""
+        } else {
+            " (package libsecret-tools)"
+        };
+        format!(
+            "the keyring entry `{name}` cannot be read: {why}; `{store}` puts it there{package}"
+        )
+    })
 }
 
 fn of_bytes(bytes: Vec<u8>) -> Option<Secret> {

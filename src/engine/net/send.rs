@@ -28,6 +28,9 @@ const SECRET_HEADERS: &[&str] = &[
     "proxy-authorization",
 ];
 
+/// When a secret of ours came back.
+const SAID_BACK: &str = "its answers hold a secret that it was sent; stars stand in its place in what is kept, and whoever runs it should know";
+
 /// What came of one request.
 #[derive(Debug)]
 pub(super) struct Sent {
@@ -88,7 +91,14 @@ pub(super) async fn send(client: Arc<Client>, gate: Arc<Gate>, request: Request)
             _ => {}
         }
         sent.outcome = match outcome {
-            Ok(answer) => finish(&client, &request, answer, at, watch.elapsed()).await,
+            Ok(answer) => finish(&client, &request, answer, at, watch.elapsed())
+                .await
+                .map(|(mut exchange, mut reply)| {
+                    if mask(&client, &mut exchange, &mut reply) {
+                        sent.notes.push(SAID_BACK.to_owned());
+                    }
+                    (exchange, reply)
+                }),
             Err(failure) => Err(failure),
         };
         return sent;
@@ -298,6 +308,11 @@ impl Once<'_> {
                     advice: "log in (`aws sso login`), set `profile`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; `aws sts get-caller-identity` shows what the AWS chain finds".to_owned(),
                     ..client.place.failure(FailureKind::Credentials, &why)
                 })?;
+            if let Some(token) = signed.get("x-amz-security-token") {
+                client
+                    .masks()
+                    .add(&String::from_utf8_lossy(token.as_bytes()));
+            }
             headers.extend(signed);
         }
         #[cfg(not(feature = "aws"))]
@@ -456,6 +471,25 @@ async fn finish(
         took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
     };
     Ok((exchange, reply))
+}
+
+/// Puts stars over our secrets in an answer, and says whether there were any. The body is then kept unpacked.
+fn mask(client: &Client, exchange: &mut Exchange, reply: &mut Reply) -> bool {
+    let masks = client.masks();
+    let mut is_masked = false;
+    for (_, value) in exchange.answer.headers.iter_mut().chain(&mut reply.headers) {
+        is_masked |= masks.over_text(value);
+    }
+    if let Some(masked) = masks.over(&reply.body) {
+        let answer = &mut exchange.answer;
+        answer
+            .headers
+            .retain(|(name, _)| name != "content-encoding");
+        answer.body = masked.clone().into();
+        reply.body = masked;
+        is_masked = true;
+    }
+    is_masked
 }
 
 /// Whether an exchange answers its question for good, so that it need not be asked again.
