@@ -15,6 +15,8 @@ mod hostile;
 mod korean;
 #[cfg(feature = "live")]
 mod live;
+#[cfg(feature = "aws")]
+mod live_family;
 #[cfg(feature = "live")]
 mod live_pinpoint;
 #[cfg(feature = "live")]

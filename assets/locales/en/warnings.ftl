@@ -343,6 +343,7 @@ warn-code-insecure = certificate not checked
 warn-code-limit_samples = too many samples
 warn-code-not_asked = pull without an end
 warn-code-partial_response = partial response
+warn-code-raw_samples = way of the raw samples
 warn-code-query_failed = query failed
 warn-code-refused = refused
 warn-code-dump_cut = dump cut by Go

@@ -342,6 +342,7 @@ warn-code-insecure = 인증서를 확인하지 않음
 warn-code-limit_samples = 샘플 수 한도 초과
 warn-code-not_asked = 끝을 알 수 없는 수집
 warn-code-partial_response = 부분 응답
+warn-code-raw_samples = 원시 샘플을 가져온 방법
 warn-code-query_failed = 쿼리 실패
 warn-code-refused = 거부됨
 warn-code-dump_cut = Go가 자른 덤프

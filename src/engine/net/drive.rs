@@ -63,6 +63,9 @@ pub(super) async fn drive(
     loop {
         for (at, runner) in runners.iter_mut().enumerate() {
             runner.fill(at, keeper, &mut tasks);
+            if let Some(text) = runner.pull.announced() {
+                watch.announced(&runner.name, &text);
+            }
         }
         if runners.iter().all(|r| r.is_done) {
             break;

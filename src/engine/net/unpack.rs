@@ -30,7 +30,8 @@ pub(in crate::engine) fn unpack(
             .max(RATIO_FROM),
     );
     let reader: Box<dyn std::io::Read + '_> = match encoding.map(str::trim) {
-        None | Some("" | "identity") => {
+        // A remote-read answer is a snappy block in any case; its format unpacks it.
+        None | Some("" | "identity" | "snappy") => {
             return if body.len() as u64 > limit {
                 Err(Fault::TooLarge)
             } else {

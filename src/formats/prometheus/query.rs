@@ -25,6 +25,8 @@ pub(super) struct Asked {
     /// Whether the answer came as a stream of JSON, which only VictoriaMetrics does for raw samples (`prometheus.md`
     /// §1.5); every NaN in it is a staleness marker.
     pub is_victoria_raw: bool,
+    /// Labels that the server adds to every series of a remote-read answer, and the query API does not.
+    pub external_labels: Vec<(String, String)>,
 }
 
 impl Asked {
@@ -76,6 +78,11 @@ impl Asked {
             "query" => self.query = Some(value.to_owned()),
             "start" => self.start = instant(value),
             "end" => self.end = instant(value),
+            "external_label" => {
+                let pair = value.split_once('=');
+                self.external_labels
+                    .extend(pair.map(|(n, v)| (n.to_owned(), v.to_owned())));
+            }
             "time" => self.time = instant(value),
             "step" => self.step_nanos = span_nanos(value).filter(|step| *step > 0),
             _ => {}

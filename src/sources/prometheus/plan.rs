@@ -41,6 +41,11 @@ impl Raw {
                 ..self.clone()
             }));
         }
+        self.halves_of_time()
+    }
+
+    /// The same in time alone: the server does not answer for so long a time, of however few metrics.
+    pub(super) fn halves_of_time(&self) -> Option<[Self; 2]> {
         let middle = self.from_ms + (self.to_ms - self.from_ms) / 2;
         (self.to_ms - self.from_ms >= 2_000).then(|| {
             [(self.from_ms, middle), (middle, self.to_ms)].map(|(from_ms, to_ms)| Self {
@@ -52,7 +57,37 @@ impl Raw {
     }
 }
 
-/// Samples of `wanted` over `window`, when there is one each `interval_s`.
+/// A piece of a person's query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Own {
+    /// The expression.
+    pub(super) expr: String,
+    /// First point, in milliseconds since the epoch.
+    pub(super) from_ms: i64,
+    /// No point after that.
+    pub(super) to_ms: i64,
+    /// Between two points.
+    pub(super) step_ms: i64,
+}
+
+impl Own {
+    /// Its two halves, on the same grid. `None` when it is one point.
+    pub(super) fn halves(&self) -> Option<[Self; 2]> {
+        let steps = (self.to_ms - self.from_ms) / self.step_ms.max(1);
+        let middle = self.from_ms + steps / 2 * self.step_ms;
+        (steps > 0).then(|| {
+            [(self.from_ms, middle), (middle + self.step_ms, self.to_ms)].map(|(from_ms, to_ms)| {
+                Self {
+                    from_ms,
+                    to_ms,
+                    ..self.clone()
+                }
+            })
+        })
+    }
+}
+
+/// Samples of `series` over `window`, when there is one each `interval_s`.
 pub(super) fn samples(series: u64, window: TimeRange, interval_s: f64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a number of series")]
     let series = series as f64;
@@ -207,6 +242,26 @@ mod tests {
             .halves(),
             None
         );
+    }
+
+    #[test]
+    fn the_halves_of_a_query_have_its_points_and_no_other() {
+        let own = |from_ms, to_ms| Own {
+            expr: String::new(),
+            from_ms,
+            to_ms,
+            step_ms: 10,
+        };
+        let mut open = vec![own(3, 58)];
+        let mut points = Vec::new();
+        while let Some(one) = open.pop() {
+            match one.halves() {
+                Some(halves) => open.extend(halves),
+                None => points.push(one.from_ms),
+            }
+        }
+        points.sort_unstable();
+        assert_eq!(points, [3, 13, 23, 33, 43, 53]);
     }
 
     #[test]
