@@ -22,6 +22,8 @@ mod live_pinpoint;
 #[cfg(feature = "live")]
 mod live_pprof;
 #[cfg(feature = "live")]
+mod live_read;
+#[cfg(feature = "live")]
 mod live_victoria;
 #[cfg(feature = "aws")]
 mod live_xray;

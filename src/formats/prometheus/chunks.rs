@@ -74,7 +74,12 @@ fn one(frame: &[u8], number: usize, range: &Range, reader: &mut Reader<'_>) -> b
             return false;
         };
         if let (1, Field::Bytes(message)) = (field, value) {
-            is_whole &= series(message, format!("frame {number} series {at}"), range, reader);
+            is_whole &= series(
+                message,
+                format!("frame {number} series {at}"),
+                range,
+                reader,
+            );
             at += 1;
         }
     }
@@ -147,11 +152,15 @@ fn crc32c(bytes: &[u8]) -> u32 {
     const TABLES: [[u32; 256]; 4] = tables();
     let mut crc = u32::MAX;
     let (fours, rest) = bytes.as_chunks::<4>();
-    let of = |table: &[u32; 256], byte: u32| table.get((byte & 0xff) as usize).copied().unwrap_or(0);
+    let of =
+        |table: &[u32; 256], byte: u32| table.get((byte & 0xff) as usize).copied().unwrap_or(0);
     let [first, second, third, fourth] = &TABLES;
     for four in fours {
         let word = crc ^ u32::from_le_bytes(*four);
-        crc = of(fourth, word) ^ of(third, word >> 8) ^ of(second, word >> 16) ^ of(first, word >> 24);
+        crc = of(fourth, word)
+            ^ of(third, word >> 8)
+            ^ of(second, word >> 16)
+            ^ of(first, word >> 24);
     }
     for byte in rest {
         crc = crc >> 8 ^ of(first, crc ^ u32::from(*byte));
@@ -243,7 +252,9 @@ mod tests {
             3 => f64::from_bits(STALE_NAN_BITS),
             _ => i as f64 / 3.0,
         };
-        (0..count).map(|i| (START_MS + i * 1_000, value(i))).collect()
+        (0..count)
+            .map(|i| (START_MS + i * 1_000, value(i)))
+            .collect()
     }
 
     fn answer() -> Vec<u8> {
@@ -336,7 +347,10 @@ mod tests {
         let mut flipped = whole.clone();
         *flipped.last_mut().unwrap() ^= 1;
         let (batch, warnings) = read_format(&RemoteRead, &flipped, None).unwrap();
-        assert_eq!((batch.series.len(), warnings[0].code.as_str()), (1, "truncated"));
+        assert_eq!(
+            (batch.series.len(), warnings[0].code.as_str()),
+            (1, "truncated")
+        );
         flipped[20] ^= 1;
         assert!(read_format(&RemoteRead, &flipped, None).is_err());
     }

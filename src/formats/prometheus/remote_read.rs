@@ -108,7 +108,8 @@ impl Format for RemoteRead {
             );
             // A pull of ours asks for them by range selectors, and says itself when they could not be had.
             if hints.request.is_some_and(|r| r.is_pulled) {
-                let text = format!("{left} left out here: the pull asks for them by range selectors");
+                let text =
+                    format!("{left} left out here: the pull asks for them by range selectors");
                 log.note("native_histograms", text, None);
             } else {
                 let text = format!(
@@ -498,7 +499,8 @@ mod tests {
             method: "POST".to_owned(),
             path: "/api/v1/read".to_owned(),
             body: Some(serde_json::Value::String(
-                "match%5B%5D=up&start=1&end=2&external_label=job%3Dapp&external_label=a%3Db".to_owned(),
+                "match%5B%5D=up&start=1&end=2&external_label=job%3Dapp&external_label=a%3Db"
+                    .to_owned(),
             )),
             ..RequestHint::default()
         };

@@ -262,9 +262,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_cut_chunk_gives_what_is_whole() {
-        let samples: Vec<(i64, f64)> = (0..100)
-            .map(|i| (i * 15_000, (i as f64).sin()))
-            .collect();
+        let samples: Vec<(i64, f64)> = (0..100).map(|i| (i * 15_000, (i as f64).sin())).collect();
         let whole = chunk(&samples);
         for keep in 0..whole.len() {
             let (all, is_whole) = read(&whole[..keep]);

@@ -80,6 +80,7 @@ impl PrometheusCheckup {
                 metrics: vec!["up".to_owned()],
                 from_ms: 0,
                 to_ms: 1,
+                cuts: 0,
             };
             self.ask(Purpose::Read, read::request(&raw, &[], "", &[]));
         }

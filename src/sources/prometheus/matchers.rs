@@ -45,7 +45,9 @@ pub(super) fn parse(text: &str) -> Option<Vec<Matcher>> {
 /// A string by the rules of `PromQL`, and what follows it.
 fn string(text: &str) -> Option<(String, &str)> {
     let mut chars = text.char_indices();
-    let (_, quote) = chars.next().filter(|(_, c)| matches!(c, '"' | '\'' | '`'))?;
+    let (_, quote) = chars
+        .next()
+        .filter(|(_, c)| matches!(c, '"' | '\'' | '`'))?;
     let mut value = String::new();
     while let Some((at, c)) = chars.next() {
         if c == quote {
@@ -81,7 +83,15 @@ mod tests {
             said,
             ["0|namespace|shop", r"2|pod|web-\d+", "1|a.b|x,y", r"3|c|\d"]
         );
-        for wrong in ["a", "a=", "a=b", "=\"x\"", "a=\"x", "a=\"x\" b=\"y\"", "a=\"\\x41\""] {
+        for wrong in [
+            "a",
+            "a=",
+            "a=b",
+            "=\"x\"",
+            "a=\"x",
+            "a=\"x\" b=\"y\"",
+            "a=\"\\x41\"",
+        ] {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
     }

@@ -211,12 +211,12 @@ impl PrometheusPull {
         let cap = self.checked.own.max_samples.unwrap_or(MOST_SAMPLES);
         let (cost, refused) = wanted::cap(&mut wanted, cap, self.window, self.interval_s);
         if let Some(text) = &refused {
-            self.said.log.lost("limit_samples", text.clone(), None);
+            self.said.lost("limit_samples", text.clone(), None);
         }
         self.raws = plan::raw(&wanted, self.window, self.interval_s);
         if cost.metrics > 0 {
             let text = format!("{}, in {} questions", cost.words(), self.raws.len());
-            self.said.log.note("cost_preview", text.clone(), None);
+            self.said.note("cost_preview", text.clone());
             let refused = refused.map_or_else(String::new, |text| format!("; {text}"));
             self.announced = Some(format!("{text}{refused}"));
         } else {
@@ -229,17 +229,18 @@ impl PrometheusPull {
     fn choose_way(&mut self) {
         let wish = self.checked.own.remote_read;
         let matchers = matchers::parse(self.checked.own.matchers.as_deref().unwrap_or_default());
-        let not = |why: &str| Some(why.to_owned());
         match matchers {
             _ if self.flavor == Flavor::VictoriaMetrics && wish != Some(true) => {
                 self.way = Way::Export;
             }
-            _ if wish == Some(false) => self.said.not_read = not("`remote_read = false`"),
+            _ if wish == Some(false) => self.said.not_read("`remote_read = false`"),
             _ if wish.is_none() && !self.flavor.may_have_remote_read() => {
                 let why = format!("{} has no remote read", self.flavor.title());
-                self.said.not_read = Some(why);
+                self.said.not_read(why);
             }
-            None => self.said.not_read = not("`matchers` cannot be sent by remote read"),
+            None => self
+                .said
+                .not_read("`matchers` cannot be sent by remote read"),
             Some(matchers) => {
                 self.matchers = matchers;
                 self.way = Way::Read;
@@ -349,7 +350,7 @@ impl PrometheusPull {
                 Purpose::Fact | Purpose::Config | Purpose::Targets | Purpose::Exemplars,
                 Answer::Refused { status: 0, text },
             ) => {
-                self.said.log.note("fact_missing", text, None);
+                self.said.note("fact_missing", text);
             }
             // Without a count a metric is taken for small (a pull that is too much is halved); facts may be missing.
             _ => {}
@@ -372,7 +373,7 @@ impl PrometheusPull {
             } => {
                 self.stage = Stage::Samples;
                 if let Answer::Refused { text, .. } = self.advised(answer.clone()) {
-                    self.said.log.lost("refused", text, None);
+                    self.said.lost("refused", text, None);
                 }
             }
             // Prometheus and Thanos answer alike; the list of stores tells them apart.
@@ -388,7 +389,8 @@ impl PrometheusPull {
         match answer {
             Answer::Refused { status, text } => {
                 let advice = advice(status, &text, self.flavor);
-                let text = advice.map_or_else(|| text.clone(), |advice| format!("{text}; {advice}"));
+                let text =
+                    advice.map_or_else(|| text.clone(), |advice| format!("{text}; {advice}"));
                 Answer::Refused { status, text }
             }
             other => other,
@@ -428,8 +430,8 @@ impl PrometheusPull {
         if self.stage == Stage::Try {
             self.way = Way::Range;
         }
-        let why = format!("remote read was refused: {why}");
-        self.said.not_read.get_or_insert(why);
+        self.said
+            .not_read(format!("remote read was refused: {why}"));
         self.ask_raw(raw, Way::Range);
     }
 

@@ -151,6 +151,7 @@ mod tests {
             metrics: metrics.iter().map(|m| (*m).to_owned()).collect(),
             from_ms: 1_000,
             to_ms: 61_000,
+            cuts: 0,
         }
     }
 

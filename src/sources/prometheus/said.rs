@@ -19,22 +19,37 @@ pub(super) enum Way {
     Export,
 }
 
-/// What must be said at the end.
+/// What must be said at the end. Nothing of it hangs on the order in which answers came.
 #[derive(Debug, Default)]
 pub(super) struct Said {
-    /// What falls short, and what is worth knowing.
-    pub(super) log: Reporter,
+    told: BTreeSet<Warning>,
+    lost: BTreeSet<Warning>,
     /// Warnings of the server, each once.
     pub(super) warnings: BTreeSet<String>,
     /// Questions for raw samples that were answered well, by [`Way`].
     answered: [u64; 3],
     /// Why range selectors were used where remote read was wanted.
-    pub(super) not_read: Option<String>,
+    not_read: BTreeSet<String>,
     /// Answers by range selectors for native histograms, which are not read of remote read.
     pub(super) native: u64,
 }
 
 impl Said {
+    /// Something was lost.
+    pub(super) fn lost(&mut self, code: &str, text: impl Into<String>, at: Option<String>) {
+        self.lost.insert(warning(code, text.into(), at, true));
+    }
+
+    /// Something worth knowing.
+    pub(super) fn note(&mut self, code: &str, text: impl Into<String>) {
+        self.told.insert(warning(code, text.into(), None, false));
+    }
+
+    /// Why range selectors are used where remote read was wanted.
+    pub(super) fn not_read(&mut self, why: impl Into<String>) {
+        self.not_read.insert(why.into());
+    }
+
     /// A question for raw samples was answered well.
     pub(super) fn came(&mut self, way: Way) {
         let [read, range, export] = &mut self.answered;
@@ -55,7 +70,7 @@ impl Said {
         let span = [raw.from_ms, raw.to_ms]
             .map(|ms| Timestamp::from_millis(ms).map_or_else(String::new, |t| t.to_rfc3339()));
         let [from, to] = span;
-        self.log.lost(
+        self.lost(
             "samples_missing",
             format!("the samples of {names} could not be had: {why}; pull again for them"),
             Some(format!("{from} to {to}")),
@@ -72,29 +87,37 @@ impl Said {
             Answer::Good { .. } => return,
         };
         let text = format!("{what} could not be had: {why}");
-        self.log.lost(code, text, None);
+        self.lost(code, text, None);
     }
 
-    /// Everything.
+    /// Everything: the cost, the way, what was lost, and the rest.
     pub(super) fn into_warnings(mut self) -> Vec<Warning> {
         if let Some(text) = self.way() {
-            self.log.note("raw_samples", text, None);
+            self.note("raw_samples", text);
         }
-        for warning in self.warnings {
+        for warning in std::mem::take(&mut self.warnings) {
             let text = format!("the server says of its answer: {warning}");
             if is_partial(&warning) {
-                self.log.lost("partial_response", text, None);
+                self.lost("partial_response", text, None);
             } else {
-                self.log.note("server_warning", text, None);
+                self.note("server_warning", text);
             }
         }
-        self.log.into_warnings()
+        let mut log = Reporter::new();
+        for one in self.told.into_iter().chain(self.lost) {
+            if one.lossy {
+                log.lost(&one.code, one.text, one.at);
+            } else {
+                log.note(&one.code, one.text, one.at);
+            }
+        }
+        log.into_warnings()
     }
 
     /// Which way the raw samples came; `None` when there are none.
     fn way(&self) -> Option<String> {
         let [read, range, export] = self.answered;
-        let why = self.not_read.as_deref();
+        let why = self.not_read.first();
         let why = why.map_or_else(String::new, |why| format!(" ({why})"));
         let by_range = format!(
             "by range selectors, which leave staleness markers out, so that a series that ended looks like one that was not scraped{why}"
@@ -120,6 +143,15 @@ impl Said {
             text.push_str("; native histograms came by range selectors");
         }
         Some(text)
+    }
+}
+
+fn warning(code: &str, text: String, at: Option<String>, lossy: bool) -> Warning {
+    Warning {
+        code: code.to_owned(),
+        text,
+        at,
+        lossy,
     }
 }
 

@@ -86,7 +86,10 @@ impl Server {
                     let (ticket, line) = flying.remove(at);
                     let (status, body) = self.answer(&line);
                     let is_read = self.reads && line.starts_with("/api/v1/read");
-                    let kind = ("content-type".to_owned(), "application/x-protobuf".to_owned());
+                    let kind = (
+                        "content-type".to_owned(),
+                        "application/x-protobuf".to_owned(),
+                    );
                     let reply = Reply {
                         status,
                         headers: if is_read { vec![kind] } else { Vec::new() },
@@ -224,7 +227,11 @@ fn a_partial_answer_of_thanos_is_lossy() {
         serde_json::json!({"flavor": "thanos"}),
         serde_json::json!({}),
     ] {
-        let mut server = server().with("/api/v1/stores", 200, r#"{"status":"success","data":{"sidecar":[]}}"#);
+        let mut server = server().with(
+            "/api/v1/stores",
+            200,
+            r#"{"status":"success","data":{"sidecar":[]}}"#,
+        );
         let is_named = own != serde_json::json!({});
         let mut pull = Prometheus.plan(&source(own), window()).unwrap();
         server.run(&mut *pull, false);
@@ -250,9 +257,11 @@ fn a_store_that_refuses_by_its_own_limit_is_asked_for_less() {
 #[test]
 fn a_window_that_is_too_long_is_halved_in_time_and_so_is_a_query() {
     let long = r#"{"status":"error","errorType":"bad_data","error":"the total query time range exceeds the limit (query length: 2h0m0s, limit: 1h0m0s) (err-mimir-max-total-query-length)"}"#;
-    let mut server = Server::new()
-        .with("[7200000ms]", 422, long)
-        .with("query=sum(up)&start=1785542400&end=1785549600", 422, long);
+    let mut server = Server::new().with("[7200000ms]", 422, long).with(
+        "query=sum(up)&start=1785542400&end=1785549600",
+        422,
+        long,
+    );
     let own = serde_json::json!({"flavor": "mimir", "remote_read": false, "queries": ["sum(up)"], "step": "15s"});
     let mut pull = Prometheus.plan(&source(own), window()).unwrap();
     server.run(&mut *pull, false);
@@ -263,7 +272,10 @@ fn a_window_that_is_too_long_is_halved_in_time_and_so_is_a_query() {
     assert!(halves.iter().all(|half| half.contains("up|")), "{halves:?}");
     let own = server.asked_for("query_range");
     assert_eq!(own.len(), 3, "{own:#?}");
-    assert!(own[2].contains("start=1785546015&end=1785549600"), "{own:#?}");
+    assert!(
+        own[2].contains("start=1785546015&end=1785549600"),
+        "{own:#?}"
+    );
 }
 
 #[test]
@@ -349,7 +361,8 @@ fn doctor_tells_apart_who_does_not_know_us_and_who_has_no_such_api() {
     );
     assert!(
         good.iter()
-            .any(|(c, v)| *c == Check::Version && v.text == "Prometheus 2.42.0, told by its buildinfo")
+            .any(|(c, v)| *c == Check::Version
+                && v.text == "Prometheus 2.42.0, told by its buildinfo")
     );
     let unknown = look(401, "");
     assert!(

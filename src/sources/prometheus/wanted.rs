@@ -41,9 +41,7 @@ impl Wants<'_> {
                     .any(|metric| matches(name, &metric.name))
             })
         };
-        is_of_scraping(name)
-            || self.own.iter().any(|pattern| matches(name, pattern))
-            || of_packs()
+        is_of_scraping(name) || self.own.iter().any(|pattern| matches(name, pattern)) || of_packs()
     }
 }
 
@@ -170,7 +168,11 @@ mod tests {
             metric: metric.to_owned(),
             series,
         };
-        let all = [wanted("up", 0), wanted("big", 40_000), wanted("small", 1_999)];
+        let all = [
+            wanted("up", 0),
+            wanted("big", 40_000),
+            wanted("small", 1_999),
+        ];
         let mut kept = all.to_vec();
         let (cost, said) = cap(&mut kept, 1_000_000, window, 15.0);
         assert_eq!(
