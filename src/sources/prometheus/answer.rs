@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::base::text::shorten;
+use crate::sources::request::SKIMMED;
 use crate::sources::{Outcome, Reply};
 
 /// Words of a server that are repeated, at most.
@@ -169,10 +170,10 @@ fn warnings(body: &Value) -> Vec<String> {
 
 /// Warnings of a long answer without reading its middle: the envelope puts them before or after `data`.
 pub(super) fn warnings_at_the_ends(body: &[u8]) -> Vec<String> {
-    const END: usize = 16 << 10;
-    let tail = body.get(body.len().saturating_sub(END)..).unwrap_or(body);
+    let half = SKIMMED.min(body.len());
+    let tail = body.get(body.len() - half..).unwrap_or(body);
     let mut all = Vec::new();
-    for part in [body.get(..END.min(body.len())).unwrap_or(body), tail] {
+    for part in [body.get(..half).unwrap_or(body), tail] {
         let text = String::from_utf8_lossy(part);
         for key in ["\"warnings\":", "\"infos\":"] {
             let Some((_, rest)) = text.split_once(key) else {

@@ -252,11 +252,9 @@ impl PrometheusPull {
         let selector = self.selector(&raw.metrics);
         let request = match way {
             Way::Read => read::request(&raw, &self.matchers, &selector, &self.external),
-            Way::Range => {
-                // A million samples are not read here: the envelope at both ends is enough.
-                questions::range(self.flavor, &raw, &selector)
-            }
-            Way::Export => questions::export(&raw, selector),
+            // A million samples are not read here: the envelope at both ends is enough.
+            Way::Range => questions::range(self.flavor, &raw, &selector).skimmed(),
+            Way::Export => questions::export(&raw, selector).skimmed(),
         };
         self.ask(Purpose::Raw(raw, way), request);
     }
@@ -305,7 +303,7 @@ impl PrometheusPull {
             ("end", secs(own.to_ms)),
             ("step", secs(own.step_ms)),
         ];
-        let request = questions::form(self.flavor, "/api/v1/query_range", &fields);
+        let request = questions::form(self.flavor, "/api/v1/query_range", &fields).skimmed();
         self.ask(Purpose::Own(own), request);
     }
 
@@ -515,7 +513,6 @@ impl Pull for PrometheusPull {
         let Some(purpose) = self.queue.answered(ticket) else {
             return;
         };
-        // A million samples are not read here: their envelope is enough.
         let answer = match (&purpose, outcome) {
             (Purpose::Raw(raw, Way::Read), outcome) => self.read_answer(&raw.clone(), outcome),
             (Purpose::Raw(..) | Purpose::Own(_) | Purpose::Exemplars, Outcome::Answered(reply))
