@@ -303,7 +303,7 @@ mod tests {
             is_pulled: true,
             ..RequestHint::default()
         };
-        let (batch, warnings) = read_format(&RemoteRead, &answer(), Some(&request)).unwrap();
+        let (batch, warnings) = read_format(&RemoteRead, answer(), Some(&request)).unwrap();
         assert_eq!(batch.series[0].t.len(), 10);
         assert_eq!(batch.series[0].t[0], (START_MS + 10_000) * 1_000_000);
         assert!(!warnings[0].lossy, "a pull asks for the rest by itself");

@@ -122,8 +122,9 @@ impl Format for RemoteRead {
     }
 }
 
-/// Names of the metrics of an answer whose native histograms are not read of it, in order: a puller asks for them by
-/// another way. Of samples those too that have none at all: Prometheus 2.42 answers so for native histograms
+/// Names of the metrics of an answer whose native histograms are not read of it, in order.
+///
+/// A puller asks for them by another way. Of samples those too that have none at all: Prometheus 2.42 answers so for native histograms
 /// (`prometheus.md` §1.4).
 pub fn histograms_of(answer: &[u8]) -> Vec<String> {
     let mut names = std::collections::BTreeSet::new();
@@ -504,7 +505,7 @@ mod tests {
             )),
             ..RequestHint::default()
         };
-        let (batch, _) = read(&RemoteRead, &answer(2), Some(&request)).unwrap();
+        let (batch, _) = read(&RemoteRead, answer(2), Some(&request)).unwrap();
         assert_eq!(batch.series[0].selector(), "up");
         assert!(batch.asked.is_some());
         let (batch, warnings) = read(&RemoteRead, b"", Some(&request)).unwrap();

@@ -2,8 +2,8 @@
 //!
 //! Form (`tsdb/chunkenc/xor.go` and `docs/format/chunks.md` of Prometheus): two bytes with the number of samples, then bits.
 //! First sample: time as a zigzag varint, value in 64 bits. Second: time since the first as a varint. Later ones: the change of that
-//! distance, in 0, 14, 17, 20 or 64 bits by a prefix. Values are XORed with the one before and written without the zeros at
-//! both ends. Nothing is rounded: a staleness marker keeps its bits.
+//! distance, in 0, 14, 17, 20 or 64 bits by a prefix. Of a value, its bits that differ from the one
+//! before are written (their XOR), without the zeros at both ends. Nothing is rounded: a staleness marker keeps its bits.
 
 /// Hands each whole sample (milliseconds since the epoch, value) of a chunk to `seen`, in order. Whether all that the chunk
 /// promises were there.
@@ -173,7 +173,7 @@ pub(super) mod tests {
     impl Writer {
         fn put(&mut self, value: u64, count: u32) {
             for bit in (0..count).rev() {
-                if self.used % 8 == 0 {
+                if self.used.is_multiple_of(8) {
                     self.bytes.push(0);
                 }
                 let last = self.bytes.last_mut().unwrap();

@@ -57,7 +57,9 @@ impl PrometheusCheckup {
     }
 
     fn flavor(&self) -> Flavor {
-        self.found.as_ref().map_or(Flavor::default(), |f| f.flavor)
+        self.found
+            .as_ref()
+            .map_or_else(Flavor::default, |f| f.flavor)
     }
 
     /// The rest, once it is known who answers.

@@ -404,9 +404,9 @@ impl PrometheusPull {
             },
             Answer::TooMuch(why) => (why, raw.halves()),
             Answer::TooLong(why) => (why, raw.halves_of_time()),
-            Answer::Refused { text, .. } => return self.fall_back(raw, way, text),
+            Answer::Refused { text, .. } => return self.fall_back(raw, way, &text),
             Answer::Absent => {
-                return self.fall_back(raw, way, "it has no such endpoint".to_owned());
+                return self.fall_back(raw, way, "it has no such endpoint");
             }
         };
         match halves {
@@ -421,9 +421,9 @@ impl PrometheusPull {
 
     /// What remote read does not give is asked by a range selector, and so is the rest when the first question showed that it
     /// is not offered.
-    fn fall_back(&mut self, raw: Raw, way: Way, why: String) {
+    fn fall_back(&mut self, raw: Raw, way: Way, why: &str) {
         if way != Way::Read {
-            return self.said.lose(&raw, &why);
+            return self.said.lose(&raw, why);
         }
         if self.stage == Stage::Try {
             self.way = Way::Range;
@@ -434,23 +434,18 @@ impl PrometheusPull {
     }
 
     fn take_own(&mut self, own: &Own, answer: &Answer) {
-        match answer {
-            Answer::Good { .. } | Answer::Absent => {}
-            Answer::TooMuch(_) | Answer::TooLong(_) => match own.halves() {
-                Some(halves) => {
-                    for half in halves {
-                        self.ask_own(half);
-                    }
-                }
-                None => {
-                    let what = format!("`{}`", own.expr);
-                    self.said.refuse("query_failed", &what, answer);
-                }
-            },
-            Answer::Refused { .. } => {
-                let what = format!("`{}`", own.expr);
-                self.said.refuse("query_failed", &what, answer);
+        let halves = match answer {
+            Answer::Good { .. } | Answer::Absent => return,
+            Answer::TooMuch(_) | Answer::TooLong(_) => own.halves(),
+            Answer::Refused { .. } => None,
+        };
+        if let Some(halves) = halves {
+            for half in halves {
+                self.ask_own(half);
             }
+        } else {
+            let what = format!("`{}`", own.expr);
+            self.said.refuse("query_failed", &what, answer);
         }
     }
 

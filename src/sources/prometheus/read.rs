@@ -88,14 +88,14 @@ pub(super) fn external_labels(config: &serde_json::Value) -> Vec<(String, String
         .and_then(serde_json::Value::as_str)
         .unwrap_or_default();
     // Only this part of it is read: the rest is long, and knows shapes that this does not.
-    let global: String = text
+    let global: Vec<&str> = text
         .lines()
         .skip_while(|line| !line.starts_with("global:"))
         .enumerate()
         .take_while(|(at, line)| *at == 0 || line.starts_with(' ') || line.is_empty())
-        .map(|(_, line)| format!("{line}\n"))
+        .map(|(_, line)| line)
         .collect();
-    let config: Config = serde_saphyr::from_str(&global).unwrap_or_default();
+    let config: Config = serde_saphyr::from_str(&global.join("\n")).unwrap_or_default();
     config.global.external_labels.into_iter().collect()
 }
 

@@ -137,7 +137,7 @@ impl Said {
         let others = range.saturating_sub(self.native);
         if others > 0 {
             let answers = count(others, "answer", "answers");
-            text.push_str(&format!("; {answers} came {by_range}"));
+            text = format!("{text}; {answers} came {by_range}");
         }
         if self.native > 0 {
             text.push_str("; native histograms came by range selectors");
