@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::formats::RequestHint;
     use crate::formats::Sniff;
-    use crate::formats::prometheus::remote_read::{RemoteRead, histograms_of};
+    use crate::formats::prometheus::remote_read::{RemoteRead, glance};
     use crate::formats::prometheus::testing::{read as read_format, sniffed};
     use crate::formats::prometheus::xor::tests::chunk;
     use crate::model::series::{STALE_NAN_BITS, is_stale_marker};
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(up.v[10].to_bits(), (10.0_f64 / 3.0).to_bits());
         assert_eq!(warnings.len(), 1);
         assert!(warnings[0].lossy && warnings[0].code == "native_histograms");
-        assert_eq!(histograms_of(&bytes), ["nh"]);
+        assert_eq!(glance(&bytes).histograms, ["nh"]);
     }
 
     #[test]
@@ -363,13 +363,13 @@ mod tests {
             byte in any::<u8>(),
         ) {
             drop(read_format(&RemoteRead, &bytes, None));
-            drop(histograms_of(&bytes));
+            drop(glance(&bytes));
             // Also with a sum that is right, so that the message is looked at.
             let mut framed = Vec::new();
             varint(&mut framed, bytes.len() as u64);
             framed.extend(crc32c(&bytes).to_be_bytes());
             framed.extend(&bytes);
-            drop(histograms_of(&framed));
+            drop(glance(&framed));
             let mut changed = answer();
             if let Some(old) = changed.get_mut(at) {
                 *old = byte;

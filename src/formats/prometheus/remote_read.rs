@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::chunks;
 use super::query::Asked;
 use super::results::{Words, source, stem};
+use super::snappy::unpack;
 use super::wire::{Field, Wire};
 use crate::base::reporter::Reporter;
 use crate::base::text::count;
@@ -122,16 +123,25 @@ impl Format for RemoteRead {
     }
 }
 
-/// Names of the metrics of an answer whose native histograms are not read of it, in order.
-///
-/// A puller asks for them by another way. Of samples those too that have none at all: Prometheus 2.42 answers so for native histograms
-/// (`prometheus.md` §1.4).
-pub fn histograms_of(answer: &[u8]) -> Vec<String> {
+/// What a puller must know of an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// Whether it holds any series.
+    pub has_series: bool,
+    /// Names of the metrics whose native histograms are not read of it, in order: they are asked for by another way. Of
+    /// samples those too that have none at all: Prometheus 2.42 answers so for native histograms (`prometheus.md` §1.4).
+    pub histograms: Vec<String>,
+}
+
+/// Looks at an answer without reading its samples.
+pub fn glance(answer: &[u8]) -> Glance {
+    let mut has_series = false;
     let mut names = std::collections::BTreeSet::new();
     let unpacked = unpack(answer, usize::MAX).filter(|(message, _)| looks_like_answer(message));
     match unpacked {
         Some((message, _)) => each(&message, 1, &mut |result| {
             each(result, 1, &mut |series| {
+                has_series = true;
                 let (mut has_samples, mut has_histograms) = (false, false);
                 each(series, 2, &mut |_| has_samples = true);
                 each(series, 4, &mut |_| has_histograms = true);
@@ -142,6 +152,7 @@ pub fn histograms_of(answer: &[u8]) -> Vec<String> {
         }),
         None => chunks::each_frame(answer, &mut |frame| {
             each(frame, 1, &mut |series| {
+                has_series = true;
                 let mut has_histograms = false;
                 each(series, 2, &mut |chunk| {
                     has_histograms |= chunks::is_of_histograms(chunk);
@@ -152,7 +163,10 @@ pub fn histograms_of(answer: &[u8]) -> Vec<String> {
             });
         }),
     }
-    names.into_iter().collect()
+    Glance {
+        has_series,
+        histograms: names.into_iter().collect(),
+    }
 }
 
 /// Each whole field of that number that holds bytes.
@@ -198,72 +212,6 @@ fn not_remote_read() -> FormatError {
         "the raw body of a remote-read answer",
         "save the body as it came, without decoding or re-encoding it",
     )
-}
-
-/// What a block gives, up to `most` bytes, and whether that is all of it. `None` when it is no snappy block.
-///
-/// The format: <https://github.com/google/snappy/blob/main/format_description.txt>.
-fn unpack(block: &[u8], most: usize) -> Option<(Vec<u8>, bool)> {
-    let mut wire = Wire(block);
-    let total = usize::try_from(wire.varint()?).ok()?;
-    // A copy of 3 bytes makes at most 64, so that a block never grows more than 22-fold. A header that claims more lies
-    // or belongs to a cut block; then nothing is set aside for it.
-    let is_plausible = total <= block.len().saturating_mul(22).saturating_add(64);
-    if most >= total
-        && is_plausible
-        && let Ok(whole) = snap::raw::Decoder::new().decompress_vec(block)
-    {
-        return Some((whole, true));
-    }
-    let limit = total.min(most);
-    let mut out: Vec<u8> = Vec::new();
-    while out.len() < limit {
-        let Some(tag) = wire.byte() else { break };
-        let done = match tag & 3 {
-            0 => literal(tag, &mut wire, &mut out, limit),
-            1 => wire.byte().and_then(|low| {
-                let offset = usize::from(tag >> 5) << 8 | usize::from(low);
-                copy(offset, usize::from(tag >> 2 & 7) + 4, &mut out)
-            }),
-            2 => wire
-                .little(2)
-                .and_then(|offset| copy(offset, usize::from(tag >> 2) + 1, &mut out)),
-            _ => wire
-                .little(4)
-                .and_then(|offset| copy(offset, usize::from(tag >> 2) + 1, &mut out)),
-        };
-        if done.is_none() {
-            break;
-        }
-    }
-    out.truncate(limit);
-    (!out.is_empty() || total == 0).then(|| {
-        let is_whole = out.len() == total;
-        (out, is_whole)
-    })
-}
-
-fn literal(tag: u8, wire: &mut Wire<'_>, out: &mut Vec<u8>, limit: usize) -> Option<()> {
-    let short = usize::from(tag >> 2);
-    let len = if short < 60 {
-        short
-    } else {
-        wire.little(short - 59)?
-    } + 1;
-    let take = len.min(wire.0.len());
-    let (bytes, rest) = wire.0.split_at_checked(take)?;
-    wire.0 = rest;
-    out.extend(bytes.iter().take(limit.saturating_sub(out.len())));
-    (take == len).then_some(())
-}
-
-fn copy(offset: usize, len: usize, out: &mut Vec<u8>) -> Option<()> {
-    let from = out.len().checked_sub(offset).filter(|_| offset > 0)?;
-    for at in from..from + len {
-        let byte = *out.get(at)?;
-        out.push(byte);
-    }
-    Some(())
 }
 
 /// Whether a message begins like a `ReadResponse` whose first series has labels: field 1 three times over, each inside
@@ -514,9 +462,14 @@ mod tests {
 
     #[test]
     fn a_series_without_samples_is_asked_for_by_another_way() {
-        assert_eq!(histograms_of(&answer(3)), Vec::<String>::new());
-        assert_eq!(histograms_of(&answer(0)), ["up"]);
-        assert_eq!(histograms_of(b"<html>"), Vec::<String>::new());
+        let of = |has_series, names: &[&str]| Glance {
+            has_series,
+            histograms: names.iter().map(|n| (*n).to_owned()).collect(),
+        };
+        assert_eq!(glance(&answer(3)), of(true, &[]));
+        assert_eq!(glance(&answer(0)), of(true, &["up"]));
+        assert_eq!(glance(b"<html>"), of(false, &[]));
+        assert_eq!(glance(b""), of(false, &[]));
     }
 
     #[test]

@@ -451,19 +451,29 @@ impl PrometheusPull {
 
     /// The outcome of a question for remote read. Native histograms that it leaves out are asked for by range selectors.
     fn read_answer(&mut self, raw: &Raw, outcome: &Outcome<'_>) -> Answer {
-        let Some(metrics) = read::good(outcome) else {
-            return match answer::read(outcome) {
-                Answer::Good { .. } => Answer::Refused {
-                    status: 200,
-                    text: "an answer that is no protobuf".to_owned(),
-                },
-                other => other,
+        let refused = |status, text: &str| Answer::Refused {
+            status,
+            text: text.to_owned(),
+        };
+        let Some(glance) = read::good(outcome) else {
+            return match (outcome, answer::read(outcome)) {
+                // Whatever kept the answer away (a proxy that knows no such path): the other way may be open.
+                (Outcome::Failed(failure), _) => refused(0, &failure.text),
+                (_, Answer::Good { .. }) => refused(200, "an answer that is no protobuf"),
+                (_, other) => other,
             };
         };
-        if !metrics.is_empty() {
+        let counted = raw.metrics.iter().filter_map(|m| self.wanted.get(m));
+        if self.stage == Stage::Try && !glance.has_series && counted.sum::<u64>() > 0 {
+            return refused(
+                200,
+                "an answer without any series, of which it counted some",
+            );
+        }
+        if !glance.histograms.is_empty() {
             self.said.native += 1;
             let raw = Raw {
-                metrics,
+                metrics: glance.histograms,
                 ..raw.clone()
             };
             self.ask_raw(raw, Way::Range);

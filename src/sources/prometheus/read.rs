@@ -6,7 +6,7 @@
 
 use serde::Deserialize;
 
-use crate::formats::prometheus::remote_read::histograms_of;
+use crate::formats::prometheus::remote_read::{Glance, glance};
 use crate::sources::prometheus::matchers::Matcher;
 use crate::sources::prometheus::plan::Raw;
 use crate::sources::prometheus::questions::{any_of, secs};
@@ -58,9 +58,8 @@ pub(super) fn request(
     request
 }
 
-/// A good answer: the metrics whose native histograms are not in it, so that they are asked for by a range selector.
-/// `None` when it is no answer to remote read at all.
-pub(super) fn good(outcome: &Outcome<'_>) -> Option<Vec<String>> {
+/// What a good answer holds. `None` when it is no answer to remote read at all.
+pub(super) fn good(outcome: &Outcome<'_>) -> Option<Glance> {
     let Outcome::Answered(reply) = outcome else {
         return None;
     };
@@ -68,7 +67,7 @@ pub(super) fn good(outcome: &Outcome<'_>) -> Option<Vec<String>> {
         && reply
             .header("content-type")
             .is_some_and(|kind| kind.contains("protobuf"));
-    is_read.then(|| histograms_of(&reply.body))
+    is_read.then(|| glance(&reply.body))
 }
 
 /// `global.external_labels` of the answer to `/api/v1/status/config`.

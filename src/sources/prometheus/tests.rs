@@ -27,8 +27,10 @@ fn source(own: serde_json::Value) -> SourceSettings {
 struct Server {
     answers: BTreeMap<&'static str, (u16, String)>,
     asked: Vec<String>,
-    /// Whether it answers remote read, with an empty answer.
+    /// Whether it answers remote read.
     reads: bool,
+    /// Whether it answers that without any series.
+    is_empty: bool,
 }
 
 impl Server {
@@ -47,6 +49,7 @@ impl Server {
             .into(),
             asked: Vec::new(),
             reads: false,
+            is_empty: false,
         }
     }
 
@@ -93,7 +96,11 @@ impl Server {
                     let reply = Reply {
                         status,
                         headers: if is_read { vec![kind] } else { Vec::new() },
-                        body: if is_read { vec![0] } else { body.into_bytes() },
+                        body: match (is_read, self.is_empty) {
+                            (true, true) => vec![0],
+                            (true, false) => read_answer(),
+                            (false, _) => body.into_bytes(),
+                        },
                         is_cut: false,
                     };
                     pull.feed(ticket, &Outcome::Answered(&reply));
@@ -106,6 +113,13 @@ impl Server {
     fn asked_for(&self, words: &str) -> Vec<&String> {
         self.asked.iter().filter(|a| a.contains(words)).collect()
     }
+}
+
+/// A remote-read answer with one sample of `up`.
+fn read_answer() -> Vec<u8> {
+    let message =
+        b"\x0a\x1a\x0a\x18\x0a\x0e\x0a\x08__name__\x12\x02up\x12\x06\x10\x80\x80\x80\x80\x01";
+    snap::raw::Encoder::new().compress_vec(message).unwrap()
 }
 
 /// What falls short.
@@ -301,6 +315,14 @@ fn raw_samples_come_by_remote_read_where_it_is_offered() {
     assert_eq!(server.asked_for("ms]"), Vec::<&String>::new());
     let said = note(&pull.warnings(), "raw_samples");
     assert!(said.contains("by remote read, with staleness"), "{said}");
+
+    // An answer without any series, of metrics that were counted, is not believed.
+    let mut pull = Prometheus.plan(&settings, window()).unwrap();
+    server.asked.clear();
+    server.is_empty = true;
+    server.run(&mut *pull, false);
+    assert_eq!(server.asked_for("/api/v1/read").len(), 1);
+    assert_eq!(server.asked_for("ms]").len(), 11);
 
     let own = serde_json::json!({"metrics": ["shop_*"], "remote_read": false});
     let mut pull = Prometheus.plan(&source(own), window()).unwrap();
