@@ -164,6 +164,16 @@ fn what_goes_over_the_cap_is_refused_before_it_is_asked_for() {
     ] {
         assert!(said.contains(words), "{said}");
     }
+    // Also to whom asked for no more words, and not to whom asked for none.
+    let window = window();
+    let window: Vec<&str> = window.iter().map(String::as_str).collect();
+    for (option, is_said) in [("--no-input", true), ("--quiet", false)] {
+        let record = [&["record", option, "-o", "q.tailscope"], window.as_slice()].concat();
+        let done = tailscope(folder, &record);
+        assert_eq!(done.status.code(), Some(5), "{}", words(&done));
+        let is_found = words(&done).contains("prod: about 82 samples of 1 metrics");
+        assert_eq!(is_found, is_said, "{}", words(&done));
+    }
     let told = report["inputs"].to_string();
     assert!(
         told.contains("limit_samples") && told.contains("cost_preview"),
