@@ -47,7 +47,12 @@ impl PrometheusCheckup {
             cannot: Vec::new(),
             limits: None,
         };
-        look.ask(Purpose::Build, Request::get("/api/v1/status/buildinfo"));
+        look.found = look.checked.found();
+        if look.flavor().has_buildinfo() {
+            look.ask(Purpose::Build, Request::get("/api/v1/status/buildinfo"));
+        } else {
+            look.ask_rest();
+        }
         look
     }
 
@@ -196,7 +201,7 @@ impl Pull for PrometheusCheckup {
         match purpose {
             Purpose::Build => self.take_build(&answer, outcome),
             Purpose::Stores => {
-                self.found = Some(Found::of_stores(&answer));
+                self.found = Some(Found::of_stores(&answer, self.version.is_some()));
                 self.ask_rest();
             }
             Purpose::Query => self.take_query(&answer),

@@ -122,13 +122,14 @@ impl Found {
         None
     }
 
-    /// What the answer to `/api/v1/stores` tells, when `buildinfo` did not.
-    pub(super) fn of_stores(answer: &Answer) -> Self {
+    /// What the answer to `/api/v1/stores` tells, when `buildinfo` did not; `has_build` says whether that was answered at all.
+    pub(super) fn of_stores(answer: &Answer, has_build: bool) -> Self {
         match answer {
             Answer::Good { body, .. } if body.get("data").is_some_and(Value::is_object) => {
                 Self::of(Flavor::Thanos, "its list of stores, /api/v1/stores")
             }
-            _ => Self::of(Flavor::Prometheus, "its buildinfo"),
+            _ if has_build => Self::of(Flavor::Prometheus, "its buildinfo"),
+            _ => Self::of(Flavor::Prometheus, "nothing that it says of itself"),
         }
     }
 }
@@ -159,6 +160,11 @@ impl Flavor {
             Self::VictoriaMetrics => &[("nocache", "1"), ("latency_offset", "1ms")],
             Self::Prometheus | Self::Mimir | Self::Amp => &[],
         }
+    }
+
+    /// Whether its version is worth asking for.
+    pub(super) const fn has_buildinfo(self) -> bool {
+        !matches!(self, Self::Amp)
     }
 
     /// Whether targets are worth asking for.

@@ -113,7 +113,10 @@ impl PrometheusPull {
         while self.queue.is_idle() {
             self.stage = match self.stage {
                 Stage::Begin => {
-                    self.ask(Purpose::Build, Request::get("/api/v1/status/buildinfo"));
+                    self.flavor = self.checked.found().map(|f| f.flavor).unwrap_or_default();
+                    if self.flavor.has_buildinfo() {
+                        self.ask(Purpose::Build, Request::get("/api/v1/status/buildinfo"));
+                    }
                     Stage::Build
                 }
                 Stage::Build => {
@@ -317,7 +320,7 @@ impl PrometheusPull {
         }
         match (purpose, answer) {
             (Purpose::Build, answer) => self.take_build(&answer, outcome),
-            (Purpose::Stores, answer) => self.flavor = Found::of_stores(&answer).flavor,
+            (Purpose::Stores, answer) => self.flavor = Found::of_stores(&answer, true).flavor,
             (Purpose::Targets, Answer::Good { body, .. }) => {
                 if let Some(interval) = answer::shortest_interval_s(&body) {
                     self.interval_s = interval;
@@ -364,10 +367,10 @@ impl PrometheusPull {
             self.flavor = found.flavor;
         }
         match answer {
-            // Nobody else will be told anything either: one error says it better than forty.
+            // Nothing else will be told either: one error says it better than forty. Whoever knows us and says no (403) may
+            // guard its status alone, as proxies for tenants do; that of the names of its metrics tells.
             Answer::Refused {
-                status: 0 | 401 | 403,
-                ..
+                status: 0 | 401, ..
             } => {
                 self.stage = Stage::Samples;
                 if let Answer::Refused { text, .. } = self.advised(answer.clone()) {
@@ -375,7 +378,7 @@ impl PrometheusPull {
                 }
             }
             // Prometheus and Thanos answer alike; the list of stores tells them apart.
-            _ if found.is_none() => {
+            Answer::Good { .. } | Answer::Absent if found.is_none() => {
                 self.ask(Purpose::Stores, Request::get("/api/v1/stores").unkept());
             }
             _ => {}

@@ -217,20 +217,31 @@ fn victoria_is_asked_by_export_and_for_unshifted_times() {
 #[test]
 fn whoever_is_not_let_in_is_told_once() {
     for (status, words) in [(401, "HTTP 401"), (403, "HTTP 403")] {
-        let mut server = Server::new();
-        server
-            .answers
-            .insert("/api/v1", (status, "<html>login</html>".to_owned()));
+        let mut server = Server::new().with("/api/v1", status, "<html>login</html>");
         server.answers.remove("/api/v1/status/buildinfo");
+        server.answers.remove("/api/v1/label/__name__/values");
+        server.answers.remove("/api/v1/targets");
         let mut pull = Prometheus
             .plan(&source(serde_json::json!({})), window())
             .unwrap();
         server.run(&mut *pull, false);
-        let warnings = pull.warnings();
-        assert_eq!(warnings.len(), 1, "{warnings:?}");
-        assert!(warnings[0].lossy && warnings[0].text.contains(words));
-        assert_eq!(server.asked.len(), 1);
+        let lost = lost(&mut *pull);
+        assert!(lost.len() == 1 && lost[0].contains(words), "{lost:?}");
+        // Who is known and refused may be refused its status alone.
+        assert_eq!(server.asked.len() == 1, status == 401);
     }
+}
+
+#[test]
+fn a_proxy_that_guards_the_status_alone_is_pulled_from() {
+    let mut server = Server::new().with("/api/v1/status/", 403, "Forbidden\n");
+    server.answers.remove("/api/v1/status/buildinfo");
+    let own = serde_json::json!({"remote_read": false});
+    let mut pull = Prometheus.plan(&source(own), window()).unwrap();
+    server.run(&mut *pull, false);
+    assert_eq!(lost(&mut *pull), Vec::<String>::new());
+    assert_eq!(server.asked_for("ms]").len(), 1);
+    assert!(server.asked_for("/api/v1/stores").is_empty());
 }
 
 #[test]
