@@ -224,6 +224,8 @@ pub(super) fn pull(
     };
     let mut line = Line {
         is_shown: std::io::stderr().is_terminal() && !out.is_quiet(),
+        is_quiet: out.is_quiet(),
+        announced: Vec::new(),
         width: 0,
     };
     let pulled = net::pull(jobs, options, keeper, &mut line, &cancel)
@@ -237,7 +239,7 @@ pub(super) fn pull(
             let text = format!("{}{}: {}", end.name, at.unwrap_or_default(), warning.text);
             if warning.lossy {
                 out.warning(&text);
-            } else if out.is_verbose() {
+            } else if out.is_verbose() && !line.announced.contains(&text) {
                 out.remark(&text);
             }
         }
@@ -333,6 +335,8 @@ pub(super) fn bundle(
 /// One line on the terminal, written over again and again.
 struct Line {
     is_shown: bool,
+    is_quiet: bool,
+    announced: Vec<String>,
     width: usize,
 }
 
@@ -363,6 +367,16 @@ impl Watch for Line {
         // A terminal that has gone away is no failure of the pull.
         drop(std::io::stderr().write_all(text.as_bytes()));
         self.width = width;
+    }
+
+    fn announced(&mut self, source: &str, text: &str) {
+        if !self.is_quiet {
+            self.clear();
+            // Names of metrics come from a server, which may not steer a terminal.
+            let text = format!("{source}: {text}").replace(char::is_control, " ");
+            drop(writeln!(std::io::stderr(), "{text}"));
+            self.announced.push(text);
+        }
     }
 }
 

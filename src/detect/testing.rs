@@ -63,6 +63,7 @@ fn read_requests(file: &Path, into: &mut BTreeMap<PathBuf, RequestHint>) {
             ctype: text(&request["ctype"]),
             target: text(&request["target"]),
             is_pulled: false,
+            window: None,
         };
         into.insert(file.with_file_name(name), hint);
     }

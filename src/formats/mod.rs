@@ -22,7 +22,7 @@ pub use head::Head;
 use std::fmt;
 
 use crate::base::reporter::Reporter;
-use crate::base::time::{Timestamp, Zone};
+use crate::base::time::{TimeRange, Timestamp, Zone};
 use crate::model::batch::Batch;
 
 /// One format.
@@ -132,6 +132,8 @@ pub struct RequestHint {
     pub target: Option<String>,
     /// Whether it was asked by a pull of ours, which says by itself what is missing of it in the end.
     pub is_pulled: bool,
+    /// The window of that pull: what a server says of the moment of asking is not of it.
+    pub window: Option<TimeRange>,
 }
 
 /// A named nginx `log_format`.

@@ -87,6 +87,10 @@ pub trait Pull: Send {
     fn feed(&mut self, ticket: Ticket, outcome: &Outcome<'_>);
     /// How far it has come.
     fn progress(&self) -> Progress;
+    /// What a person should read before the rest is asked for: how much it will be. Taken once.
+    fn announced(&mut self) -> Option<String> {
+        None
+    }
     /// What the person must know of the result: caps that were met, pages that were partial, the sampling ratio. Taken once,
     /// at the end.
     fn warnings(&mut self) -> Vec<Warning>;

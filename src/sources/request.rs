@@ -26,12 +26,18 @@ pub struct Request {
     pub is_kept: bool,
     /// Whether the driver may send it again when the connection breaks. A dump that stops the world is not asked for twice.
     pub is_repeatable: bool,
+    /// Whether the machine needs of a good answer only its ends, [`SKIMMED`] bytes each: an envelope around a million samples.
+    /// The exchange is kept whole all the same.
+    pub is_skimmed: bool,
     /// How often the same was asked before in this pull; tells the exchanges apart.
     pub again: u32,
     /// What the recording says was sent, where that differs from pull to pull (tokens of pages): the name of an exchange
     /// must be the same in each.
     pub recorded_as: Option<Box<Body>>,
 }
+
+/// How much of each end of an answer a machine gets that asked for no more.
+pub const SKIMMED: usize = 16 << 10;
 
 /// The methods that sources use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +115,7 @@ impl Request {
             total_timeout: None,
             is_kept: true,
             is_repeatable: true,
+            is_skimmed: false,
             again: 0,
             recorded_as: None,
         }
@@ -118,6 +125,13 @@ impl Request {
     #[must_use]
     pub const fn unkept(mut self) -> Self {
         self.is_kept = false;
+        self
+    }
+
+    /// The same, of whose answer only the ends are needed.
+    #[must_use]
+    pub const fn skimmed(mut self) -> Self {
+        self.is_skimmed = true;
         self
     }
 
@@ -185,7 +199,7 @@ pub struct Reply {
     pub status: u16,
     /// Headers, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body, unpacked.
+    /// The body, unpacked; of a long answer to a skimmed request only its beginning and its end.
     pub body: Vec<u8>,
     /// Whether the body ended too early.
     pub is_cut: bool,

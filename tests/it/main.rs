@@ -15,10 +15,14 @@ mod hostile;
 mod korean;
 #[cfg(feature = "live")]
 mod live;
+#[cfg(feature = "aws")]
+mod live_family;
 #[cfg(feature = "live")]
 mod live_pinpoint;
 #[cfg(feature = "live")]
 mod live_pprof;
+#[cfg(feature = "live")]
+mod live_read;
 #[cfg(feature = "live")]
 mod live_victoria;
 #[cfg(feature = "aws")]

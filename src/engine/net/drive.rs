@@ -12,10 +12,12 @@ use crate::engine::cancel::Cancel;
 use crate::engine::net::clients::Client;
 use crate::engine::net::gate::Gate;
 use crate::engine::net::send::{Sent, is_good, send};
+use crate::engine::net::unpack;
 use crate::engine::net::{
     Job, Keeper, NetError, NetOptions, Pulled, SourceEnd, SourceProgress, Watch,
 };
 use crate::model::exchange::Exchange;
+use crate::sources::request::SKIMMED;
 use crate::sources::{
     Failure, FailureKind, Outcome, Pull, Reply, Request, SourceSettings, Step, Ticket,
 };
@@ -63,6 +65,9 @@ pub(super) async fn drive(
     loop {
         for (at, runner) in runners.iter_mut().enumerate() {
             runner.fill(at, keeper, &mut tasks);
+            if let Some(text) = runner.pull.announced() {
+                watch.announced(&runner.name, &text);
+            }
         }
         if runners.iter().all(|r| r.is_done) {
             break;
@@ -168,7 +173,8 @@ impl Runner {
         };
         let key = request.question().key(&self.name);
         if let Some(earlier) = request.is_kept.then(|| keeper.earlier(&key)).flatten() {
-            self.replay(ticket, &earlier, client.settings.limits.unpacked_bytes);
+            let limit = client.settings.limits.unpacked_bytes;
+            self.replay(ticket, &earlier, limit, request.is_skimmed);
             return false;
         }
         self.in_flight += 1;
@@ -181,9 +187,15 @@ impl Runner {
         true
     }
 
-    fn replay(&mut self, ticket: Ticket, earlier: &Exchange, limit: u64) {
+    fn replay(&mut self, ticket: Ticket, earlier: &Exchange, limit: u64, is_skimmed: bool) {
         let encoding = earlier.answer.header("content-encoding");
-        match super::unpack::unpack(encoding, &earlier.answer.body, limit) {
+        let body = &earlier.answer.body;
+        let unpacked = if is_skimmed {
+            unpack::skim(encoding, body, limit, SKIMMED)
+        } else {
+            unpack::unpack(encoding, body, limit)
+        };
+        match unpacked {
             Ok(body) => {
                 let reply = Reply {
                     status: earlier.answer.status,

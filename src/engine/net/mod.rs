@@ -79,6 +79,8 @@ pub struct SourceProgress {
 pub trait Watch: Send {
     /// Told at most ten times a second, and at the end.
     fn told(&mut self, progress: &[SourceProgress]);
+    /// A source says something before it asks for the rest: how much that will be.
+    fn announced(&mut self, _source: &str, _text: &str) {}
 }
 
 /// Nobody looks on.

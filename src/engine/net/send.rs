@@ -10,8 +10,9 @@ use crate::base::clock::{Clock as _, Stopwatch, SystemClock};
 use crate::base::time::Timestamp;
 use crate::engine::net::clients::Client;
 use crate::engine::net::gate::Gate;
-use crate::engine::net::unpack::{Fault, unpack};
+use crate::engine::net::unpack::{Fault, skim, unpack};
 use crate::model::exchange::{Answer, Exchange};
+use crate::sources::request::SKIMMED;
 use crate::sources::{Body, Failure, FailureKind, Method, Reply, Request};
 
 /// Redirects that are followed, one after the other.
@@ -362,14 +363,17 @@ impl Once<'_> {
         let limit = client.settings.limits.packed_bytes;
         let status = response.status();
         let headers = headers_of(response.headers());
-        let mut body = Vec::new();
+        // The parts are put together once, in the end: a buffer that grows would hold twice as much.
+        let mut parts = Vec::new();
+        let mut received = 0;
         let mut cut = None;
         loop {
             match response.chunk().await {
                 Ok(Some(chunk)) => {
                     sent.bytes += chunk.len() as u64;
-                    body.extend_from_slice(&chunk);
-                    if body.len() as u64 > limit {
+                    received += chunk.len() as u64;
+                    parts.push(chunk);
+                    if received > limit {
                         return Err(client.place.failure(
                             FailureKind::TooLarge,
                             &format!("an answer of more than {} MiB", limit >> 20),
@@ -379,14 +383,15 @@ impl Once<'_> {
                 Ok(None) => break,
                 Err(error) => {
                     cut = Some(format!(
-                        "the connection broke after {} bytes: {}",
-                        body.len(),
+                        "the connection broke after {received} bytes: {}",
                         client.place.of(&error).text
                     ));
                     break;
                 }
             }
         }
+        let body = parts.concat();
+        drop(parts);
         Ok(Answer {
             status: status.as_u16(),
             headers,
@@ -423,13 +428,19 @@ async fn finish(
         Arc::clone(&answer.body),
         client.settings.limits.unpacked_bytes,
     );
-    let unpacked = tokio::task::spawn_blocking(move || unpack(encoding.as_deref(), &packed, limit))
-        .await
-        .map_err(|error| {
-            client
-                .place
-                .failure(FailureKind::Protocol, &error.to_string())
-        })?;
+    let is_skimmed = request.is_skimmed && is_good(answer.status);
+    let unpack = move || {
+        if is_skimmed {
+            skim(encoding.as_deref(), &packed, limit, SKIMMED)
+        } else {
+            unpack(encoding.as_deref(), &packed, limit)
+        }
+    };
+    let unpacked = tokio::task::spawn_blocking(unpack).await.map_err(|error| {
+        client
+            .place
+            .failure(FailureKind::Protocol, &error.to_string())
+    })?;
     let body = match unpacked {
         Ok(body) => body,
         Err(Fault::TooLarge) => {

@@ -163,11 +163,11 @@ impl Answer {
                         }
                         "groups" if cursor.peek() == Some(b'[') => {
                             self.is_known = true;
-                            rules::read_groups(cursor, out, &mut self.notes)?;
+                            rules::read_groups(cursor, asked, out, &mut self.notes)?;
                         }
                         "alerts" if cursor.peek() == Some(b'[') => {
                             self.is_known = true;
-                            rules::read_alerts(cursor, "$.data.alerts", out)?;
+                            rules::read_alerts(cursor, "$.data.alerts", asked, out)?;
                         }
                         "droppedTargetCounts" | "stats" | "analysis" => {
                             cursor.skip()?;

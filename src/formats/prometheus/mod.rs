@@ -5,9 +5,10 @@
 //! - `json` and `columns`: the tolerant scanner, and its fast path for `[time,"value"]` pairs.
 //! - `api`: the envelope of an answer; `sniff` how it is recognised; `query` what was asked; `sampling` how samples came about.
 //! - `results`: series; `targets`, `rules`, `lists` and `status`: everything else that the API answers.
-//! - `export`, `remote_read`, `text`: formats of their own.
+//! - `export`, `remote_read`, `text`: formats of their own; `snappy`, `chunks`, `xor` and `wire` are below remote read.
 
 pub mod api;
+mod chunks;
 mod columns;
 pub mod export;
 mod json;
@@ -18,6 +19,7 @@ mod results;
 mod rules;
 mod sampling;
 mod sniff;
+mod snappy;
 mod stamp;
 mod status;
 mod targets;
@@ -27,3 +29,5 @@ mod testing;
 mod tests;
 pub mod text;
 mod values;
+mod wire;
+mod xor;

@@ -26,6 +26,10 @@ pub(super) struct Asked {
     /// Whether the answer came as a stream of JSON, which only VictoriaMetrics does for raw samples (`prometheus.md`
     /// §1.5); every NaN in it is a staleness marker.
     pub is_victoria_raw: bool,
+    /// The end of the window of the pull that asked, when it was asked after that: what holds now need not have held then.
+    pub over: Option<Timestamp>,
+    /// Labels that the server adds to every series of a remote-read answer, and the query API does not.
+    pub external_labels: Vec<(String, String)>,
 }
 
 impl Asked {
@@ -42,6 +46,10 @@ impl Asked {
         let mut asked = Self {
             endpoint: endpoint(path),
             at: request.at,
+            over: request
+                .window
+                .map(|window| window.end)
+                .filter(|end| request.at.is_some_and(|at| *end <= at)),
             is_victoria_raw: request
                 .ctype
                 .as_deref()
@@ -77,6 +85,11 @@ impl Asked {
             "query" => self.query = Some(value.to_owned()),
             "start" => self.start = instant(value),
             "end" => self.end = instant(value),
+            "external_label" => {
+                let pair = value.split_once('=');
+                self.external_labels
+                    .extend(pair.map(|(n, v)| (n.to_owned(), v.to_owned())));
+            }
             "time" => self.time = instant(value),
             "step" => self.step_nanos = span_nanos(value).filter(|step| *step > 0),
             _ => {}

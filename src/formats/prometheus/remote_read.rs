@@ -1,21 +1,34 @@
-//! Prometheus remote-read answers: one snappy block that holds a protobuf `ReadResponse`.
+//! Prometheus remote-read answers: one snappy block that holds a protobuf `ReadResponse`, or a stream of frames with the
+//! chunks as they are stored (`chunks`).
 //!
-//! The only answer of Prometheus that has staleness markers in it (`prometheus.md` §1.4, with the field numbers). The
+//! The only answers of Prometheus that have staleness markers in them (`prometheus.md` §1.4, with the field numbers). The
 //! wire format is read by hand, so that of a cut answer every whole sample is kept.
 
 use std::sync::Arc;
 
+use super::chunks;
+use super::query::Asked;
 use super::results::{Words, source, stem};
+use super::snappy::unpack;
+use super::wire::{Field, Wire};
 use crate::base::reporter::Reporter;
 use crate::base::text::count;
 use crate::base::time::Timestamp;
-use crate::formats::{Format, FormatError, Head, Hints, Sniff};
+use crate::formats::{Format, FormatError, Head, Hints, RequestHint, Sniff};
 use crate::model::batch::Batch;
 use crate::model::labels::Labels;
 use crate::model::series::{Sampling, Series};
 
 /// Prometheus remote-read answer.
 pub struct RemoteRead;
+
+impl RemoteRead {
+    /// Whether an answer to this request may have no bytes: a stream of frames without any series.
+    pub fn may_be_empty(request: &RequestHint) -> bool {
+        let path = request.path.split('?').next().unwrap_or_default();
+        path.ends_with("/api/v1/read")
+    }
+}
 
 impl Format for RemoteRead {
     fn id(&self) -> &'static str {
@@ -34,10 +47,15 @@ impl Format for RemoteRead {
             // An answer to one query without any series.
             Sniff::Yes(60)
         } else if is_chunked(head.bytes) {
-            Sniff::refused(90, CHUNKED)
+            Sniff::Yes(96)
         } else {
             Sniff::NOT_AT_ALL
         }
+    }
+
+    /// A stream without any series has no bytes at all.
+    fn answers(&self, request: &RequestHint) -> bool {
+        Self::may_be_empty(request)
     }
 
     fn read(
@@ -47,34 +65,36 @@ impl Format for RemoteRead {
         out: &mut Batch,
         log: &mut Reporter,
     ) -> Result<(), FormatError> {
+        let asked = Asked::of(hints);
+        out.asked = out.asked.or_else(|| asked.window());
+        if bytes.is_empty() && hints.request.is_some_and(|r| self.answers(r)) {
+            return Ok(());
+        }
         let unpacked = unpack(bytes, usize::MAX);
         let is_answer = unpacked
             .as_ref()
             .is_some_and(|(message, _)| looks_like_answer(message));
-        if !is_answer && is_chunked(bytes) {
-            return Err(FormatError::new(
-                "streamed_chunks",
-                None,
-                CHUNKED,
-                "a snappy block with samples",
-                ADVICE,
-            ));
-        }
-        let Some((message, is_whole)) = unpacked else {
-            return Err(not_snappy());
-        };
         let mut reader = Reader {
             words: Words::default(),
             fallback: stem(hints.name),
+            external: &asked.external_labels,
             histograms: 0,
             out,
         };
-        let is_read = reader.response(&message).is_some();
+        let is_whole = if !is_answer && is_chunked(bytes) {
+            let range = chunks::Range::of(&asked);
+            chunks::read(bytes, &range, &mut reader)
+        } else {
+            let Some((message, is_whole)) = unpacked else {
+                return Err(not_remote_read());
+            };
+            reader.response(&message).is_some() && is_whole
+        };
         let histograms = reader.histograms;
-        if (!is_whole || !is_read) && reader.out.series.is_empty() {
-            return Err(not_snappy());
+        if !is_whole && reader.out.series.is_empty() {
+            return Err(not_remote_read());
         }
-        if !is_whole || !is_read {
+        if !is_whole {
             log.lost(
                 "truncated",
                 "the answer is cut short or damaged; every whole sample before that was kept; fetch it again for the rest",
@@ -82,97 +102,116 @@ impl Format for RemoteRead {
             );
         }
         if histograms > 0 {
-            log.lost(
-                "native_histograms",
-                format!(
-                    "{} left out: in remote-read answers they are not read; ask the query API for them, with a range selector",
-                    count(histograms, "native histogram was", "native histograms were")
-                ),
-                None,
+            let left = count(
+                histograms,
+                "native histogram or chunk of them was",
+                "native histograms or chunks of them were",
             );
+            // A pull of ours asks for them by range selectors, and says itself when they could not be had.
+            if hints.request.is_some_and(|r| r.is_pulled) {
+                let text =
+                    format!("{left} left out here: the pull asks for them by range selectors");
+                log.note("native_histograms", text, None);
+            } else {
+                let text = format!(
+                    "{left} left out: in remote-read answers they are not read; ask the query API for them, with a range selector"
+                );
+                log.lost("native_histograms", text, None);
+            }
         }
         Ok(())
     }
 }
 
-fn not_snappy() -> FormatError {
+/// What a puller must know of an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// Whether it holds any series.
+    pub has_series: bool,
+    /// Names of the metrics whose native histograms are not read of it, in order: they are asked for by another way. Of
+    /// samples those too that have none at all: Prometheus 2.42 answers so for native histograms (`prometheus.md` §1.4).
+    pub histograms: Vec<String>,
+}
+
+/// Looks at an answer without reading its samples.
+pub fn glance(answer: &[u8]) -> Glance {
+    let mut has_series = false;
+    let mut names = std::collections::BTreeSet::new();
+    let unpacked = unpack(answer, usize::MAX).filter(|(message, _)| looks_like_answer(message));
+    match unpacked {
+        Some((message, _)) => each(&message, 1, &mut |result| {
+            each(result, 1, &mut |series| {
+                has_series = true;
+                let (mut has_samples, mut has_histograms) = (false, false);
+                each(series, 2, &mut |_| has_samples = true);
+                each(series, 4, &mut |_| has_histograms = true);
+                if has_histograms || !has_samples {
+                    names.extend(name_of(series));
+                }
+            });
+        }),
+        None => chunks::each_frame(answer, &mut |frame| {
+            each(frame, 1, &mut |series| {
+                has_series = true;
+                let mut has_histograms = false;
+                each(series, 2, &mut |chunk| {
+                    has_histograms |= chunks::is_of_histograms(chunk);
+                });
+                if has_histograms {
+                    names.extend(name_of(series));
+                }
+            });
+        }),
+    }
+    Glance {
+        has_series,
+        histograms: names.into_iter().collect(),
+    }
+}
+
+/// Each whole field of that number that holds bytes.
+fn each<'a>(message: &'a [u8], number: u64, seen: &mut dyn FnMut(&'a [u8])) {
+    let mut wire = Wire(message);
+    while let Some((found, field, true)) = wire.field() {
+        if let (true, Field::Bytes(bytes)) = (found == number, field) {
+            seen(bytes);
+        }
+    }
+}
+
+fn name_of(series: &[u8]) -> Option<String> {
+    let mut name = None;
+    each(series, 1, &mut |label| {
+        let (key, value) = label_of(label);
+        if key == b"__name__" {
+            name = Some(String::from_utf8_lossy(value).into_owned());
+        }
+    });
+    name
+}
+
+/// `Label`: name and value.
+fn label_of(message: &[u8]) -> (&[u8], &[u8]) {
+    let mut wire = Wire(message);
+    let (mut key, mut value) = (&[][..], &[][..]);
+    while let Some((number, field, true)) = wire.field() {
+        match (number, field) {
+            (1, Field::Bytes(bytes)) => key = bytes,
+            (2, Field::Bytes(bytes)) => value = bytes,
+            _ => {}
+        }
+    }
+    (key, value)
+}
+
+fn not_remote_read() -> FormatError {
     FormatError::new(
         "not_snappy",
         Some("byte 0".to_owned()),
-        "no snappy block that holds a ReadResponse",
+        "neither a snappy block that holds a ReadResponse nor frames of ChunkedReadResponse",
         "the raw body of a remote-read answer",
         "save the body as it came, without decoding or re-encoding it",
     )
-}
-
-const CHUNKED: &str = "it is a streamed remote-read answer (XOR chunks), which is not read";
-const ADVICE: &str =
-    "ask again without `accepted_response_types`, or for SAMPLES, and save that answer";
-
-/// What a block gives, up to `most` bytes, and whether that is all of it. `None` when it is no snappy block.
-///
-/// The format: <https://github.com/google/snappy/blob/main/format_description.txt>.
-fn unpack(block: &[u8], most: usize) -> Option<(Vec<u8>, bool)> {
-    let mut wire = Wire(block);
-    let total = usize::try_from(wire.varint()?).ok()?;
-    // A copy of 3 bytes makes at most 64, so that a block never grows more than 22-fold. A header that claims more lies
-    // or belongs to a cut block; then nothing is set aside for it.
-    let is_plausible = total <= block.len().saturating_mul(22).saturating_add(64);
-    if most >= total
-        && is_plausible
-        && let Ok(whole) = snap::raw::Decoder::new().decompress_vec(block)
-    {
-        return Some((whole, true));
-    }
-    let limit = total.min(most);
-    let mut out: Vec<u8> = Vec::new();
-    while out.len() < limit {
-        let Some(tag) = wire.byte() else { break };
-        let done = match tag & 3 {
-            0 => literal(tag, &mut wire, &mut out, limit),
-            1 => wire.byte().and_then(|low| {
-                let offset = usize::from(tag >> 5) << 8 | usize::from(low);
-                copy(offset, usize::from(tag >> 2 & 7) + 4, &mut out)
-            }),
-            2 => wire
-                .little(2)
-                .and_then(|offset| copy(offset, usize::from(tag >> 2) + 1, &mut out)),
-            _ => wire
-                .little(4)
-                .and_then(|offset| copy(offset, usize::from(tag >> 2) + 1, &mut out)),
-        };
-        if done.is_none() {
-            break;
-        }
-    }
-    out.truncate(limit);
-    (!out.is_empty() || total == 0).then(|| {
-        let is_whole = out.len() == total;
-        (out, is_whole)
-    })
-}
-
-fn literal(tag: u8, wire: &mut Wire<'_>, out: &mut Vec<u8>, limit: usize) -> Option<()> {
-    let short = usize::from(tag >> 2);
-    let len = if short < 60 {
-        short
-    } else {
-        wire.little(short - 59)?
-    } + 1;
-    let take = len.min(wire.0.len());
-    let (bytes, rest) = wire.0.split_at_checked(take)?;
-    wire.0 = rest;
-    out.extend(bytes.iter().take(limit.saturating_sub(out.len())));
-    (take == len).then_some(())
-}
-
-fn copy(offset: usize, len: usize, out: &mut Vec<u8>) -> Option<()> {
-    let from = out.len().checked_sub(offset).filter(|_| offset > 0)?;
-    for at in from..from + len {
-        let byte = *out.get(at)?;
-        out.push(byte);
-    }
-    Some(())
 }
 
 /// Whether a message begins like a `ReadResponse` whose first series has labels: field 1 three times over, each inside
@@ -218,75 +257,14 @@ fn is_chunked(bytes: &[u8]) -> bool {
     name.is_some_and(|name| name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_'))
 }
 
-/// Protobuf's wire format (and snappy's integers).
-#[derive(Clone, Copy)]
-struct Wire<'a>(&'a [u8]);
-
-enum Field<'a> {
-    Varint(u64),
-    Fixed64(u64),
-    Bytes(&'a [u8]),
-    Other,
-}
-
-impl<'a> Wire<'a> {
-    fn byte(&mut self) -> Option<u8> {
-        let (byte, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*byte)
-    }
-
-    fn little(&mut self, bytes: usize) -> Option<usize> {
-        let mut value = 0;
-        for shift in 0..bytes {
-            value |= usize::from(self.byte()?) << (8 * shift);
-        }
-        Some(value)
-    }
-
-    fn varint(&mut self) -> Option<u64> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    /// The next field; of bytes that are cut, what there is, with `false`.
-    fn field(&mut self) -> Option<(u64, Field<'a>, bool)> {
-        let key = self.varint()?;
-        let field = match key & 7 {
-            0 => Field::Varint(self.varint()?),
-            1 => {
-                let (bytes, rest) = self.0.split_first_chunk::<8>()?;
-                self.0 = rest;
-                Field::Fixed64(u64::from_le_bytes(*bytes))
-            }
-            2 => {
-                let len = usize::try_from(self.varint()?).ok()?;
-                let take = len.min(self.0.len());
-                let (bytes, rest) = self.0.split_at_checked(take)?;
-                self.0 = rest;
-                return Some((key >> 3, Field::Bytes(bytes), take == len));
-            }
-            5 => {
-                self.0 = self.0.get(4..)?;
-                Field::Other
-            }
-            _ => return None,
-        };
-        Some((key >> 3, field, true))
-    }
-}
-
-struct Reader<'a> {
+/// Collects series.
+pub(super) struct Reader<'a> {
     words: Words,
     fallback: &'a str,
-    histograms: u64,
+    /// Labels that the server adds to every series, and the query API does not.
+    external: &'a [(String, String)],
+    /// Native histograms, or chunks of them, that were left out.
+    pub(super) histograms: u64,
     out: &'a mut Batch,
 }
 
@@ -318,8 +296,7 @@ impl Reader<'_> {
     /// `TimeSeries`.
     fn series(&mut self, message: &[u8], locator: String) -> Option<()> {
         let mut wire = Wire(message);
-        let mut name = None;
-        let mut pairs = Vec::new();
+        let mut labels = Vec::new();
         let (mut times, mut values) = (Vec::new(), Vec::new());
         let mut is_read = Some(());
         while !wire.0.is_empty() {
@@ -328,14 +305,7 @@ impl Reader<'_> {
                 break;
             };
             match (number, field) {
-                (1, Field::Bytes(label)) => {
-                    let (key, value) = self.label(label);
-                    if key.as_ref() == "__name__" {
-                        name = Some(value);
-                    } else {
-                        pairs.push((key, value));
-                    }
-                }
+                (1, Field::Bytes(label)) => labels.push(label),
                 (2, Field::Bytes(bytes)) => {
                     if let Some((t, v)) = sample(bytes) {
                         times.push(t);
@@ -346,8 +316,32 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+        self.push(&labels, times, values, locator);
+        is_read
+    }
+
+    /// Keeps a series, whose labels are messages; without labels it is none.
+    pub(super) fn push(
+        &mut self,
+        labels: &[&[u8]],
+        times: Vec<i64>,
+        values: Vec<f64>,
+        locator: String,
+    ) {
+        let mut name = None;
+        let mut pairs = Vec::new();
+        for (key, value) in labels.iter().map(|message| label_of(message)) {
+            let key = self.words.of(&String::from_utf8_lossy(key));
+            let value = self.words.of(&String::from_utf8_lossy(value));
+            let is_added = |(n, v): &(String, String)| n.as_str() == &*key && v.as_str() == &*value;
+            if key.as_ref() == "__name__" {
+                name = Some(value);
+            } else if !self.external.iter().any(is_added) {
+                pairs.push((key, value));
+            }
+        }
         if name.is_none() && pairs.is_empty() {
-            return is_read;
+            return;
         }
         let name = name.unwrap_or_else(|| Arc::from(self.fallback));
         let mut series = Series::new(name, Labels::new(pairs), Sampling::Raw);
@@ -355,23 +349,6 @@ impl Reader<'_> {
         series.v = values;
         series.sources = vec![source(&series, Arc::from(locator))];
         self.out.series.push(series);
-        is_read
-    }
-
-    fn label(&mut self, message: &[u8]) -> (Arc<str>, Arc<str>) {
-        let mut wire = Wire(message);
-        let (mut key, mut value) = (&[][..], &[][..]);
-        while let Some((number, field, true)) = wire.field() {
-            match (number, field) {
-                (1, Field::Bytes(bytes)) => key = bytes,
-                (2, Field::Bytes(bytes)) => value = bytes,
-                _ => {}
-            }
-        }
-        (
-            self.words.of(&String::from_utf8_lossy(key)),
-            self.words.of(&String::from_utf8_lossy(value)),
-        )
     }
 }
 
@@ -463,6 +440,36 @@ mod tests {
             assert!(series.t.len() < 100);
             assert!(series.t.iter().is_sorted());
         }
+    }
+
+    #[test]
+    fn labels_that_the_server_adds_are_taken_off() {
+        let request = RequestHint {
+            method: "POST".to_owned(),
+            path: "/api/v1/read".to_owned(),
+            body: Some(serde_json::Value::String(
+                "match%5B%5D=up&start=1&end=2&external_label=job%3Dapp&external_label=a%3Db"
+                    .to_owned(),
+            )),
+            ..RequestHint::default()
+        };
+        let (batch, _) = read(&RemoteRead, answer(2), Some(&request)).unwrap();
+        assert_eq!(batch.series[0].selector(), "up");
+        assert!(batch.asked.is_some());
+        let (batch, warnings) = read(&RemoteRead, b"", Some(&request)).unwrap();
+        assert!(batch.series.is_empty() && warnings.is_empty());
+    }
+
+    #[test]
+    fn a_series_without_samples_is_asked_for_by_another_way() {
+        let of = |has_series, names: &[&str]| Glance {
+            has_series,
+            histograms: names.iter().map(|n| (*n).to_owned()).collect(),
+        };
+        assert_eq!(glance(&answer(3)), of(true, &[]));
+        assert_eq!(glance(&answer(0)), of(true, &["up"]));
+        assert_eq!(glance(b"<html>"), of(false, &[]));
+        assert_eq!(glance(b""), of(false, &[]));
     }
 
     #[test]

@@ -1,9 +1,10 @@
-//! A zip that only grows: each entry is written whole in one piece, with its sizes and checksum before its bytes, so that a
+//! A zip that only grows: each entry is written whole, one after the other, with its sizes and checksum before its bytes, so that a
 //! file that ends anywhere still gives every entry before that. Form: PKWARE APPNOTE 6.3.10, §4.3.7 (local header),
 //! §4.3.12 (directory), §4.3.14 to §4.3.16 (its end, with zip64).
 //!
 //! The `zip` crate reads what is written here; it cannot write it, since it comes back to patch each header.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use flate2::Compression;
@@ -36,24 +37,26 @@ struct Listed {
     offset: u64,
 }
 
-/// An entry in its final form: `bytes` are written as they are.
+/// An entry in its final form: header and data are written as they are. A body that is not worth packing is not copied.
 #[derive(Debug)]
-pub(super) struct Prepared {
+pub(super) struct Prepared<'a> {
     listed: Listed,
-    bytes: Vec<u8>,
+    header: Vec<u8>,
+    data: Cow<'a, [u8]>,
 }
 
 /// Prepares an entry. Needs no file, so that any thread may do it. `None` when it has 4 GiB or more, which no limit of ours
 /// lets through.
-pub(super) fn prepare(name: &str, body: &[u8], is_packed: bool) -> Option<Prepared> {
+pub(super) fn prepare<'a>(name: &str, body: &'a [u8], is_packed: bool) -> Option<Prepared<'a>> {
     let unpacked = u32::try_from(body.len()).ok()?;
     let deflated = (!is_packed && body.len() >= WORTH_PACKING)
         .then(|| deflate(body))
         .flatten()
         .filter(|packed| packed.len() < body.len());
-    let (method, data) = deflated
-        .as_deref()
-        .map_or((STORED, body), |packed| (DEFLATED, packed));
+    let (method, data) = match deflated {
+        Some(packed) => (DEFLATED, Cow::Owned(packed)),
+        None => (STORED, Cow::Borrowed(body)),
+    };
     let mut crc = flate2::Crc::new();
     crc.update(body);
     let listed = Listed {
@@ -64,14 +67,17 @@ pub(super) fn prepare(name: &str, body: &[u8], is_packed: bool) -> Option<Prepar
         unpacked,
         offset: 0,
     };
-    let mut bytes = Vec::with_capacity(30 + name.len() + data.len());
-    put32(&mut bytes, LOCAL);
-    listed.put_common(&mut bytes);
-    put16(&mut bytes, u16::try_from(name.len()).ok()?);
-    put16(&mut bytes, 0); // no extra field
-    bytes.extend_from_slice(name.as_bytes());
-    bytes.extend_from_slice(data);
-    Some(Prepared { listed, bytes })
+    let mut header = Vec::with_capacity(30 + name.len());
+    put32(&mut header, LOCAL);
+    listed.put_common(&mut header);
+    put16(&mut header, u16::try_from(name.len()).ok()?);
+    put16(&mut header, 0); // no extra field
+    header.extend_from_slice(name.as_bytes());
+    Some(Prepared {
+        listed,
+        header,
+        data,
+    })
 }
 
 fn deflate(body: &[u8]) -> Option<Vec<u8>> {
@@ -88,12 +94,17 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Appends one entry to `to` in one write, and lists it.
-    pub(super) fn append(&mut self, prepared: Prepared, to: &mut dyn Write) -> std::io::Result<()> {
-        to.write_all(&prepared.bytes)?;
+    /// Appends one entry to `to`, and lists it. A header without all of its data is no entry to [`Directory::recover`].
+    pub(super) fn append(
+        &mut self,
+        prepared: Prepared<'_>,
+        to: &mut dyn Write,
+    ) -> std::io::Result<()> {
+        to.write_all(&prepared.header)?;
+        to.write_all(&prepared.data)?;
         let mut listed = prepared.listed;
         listed.offset = self.end;
-        self.end += prepared.bytes.len() as u64;
+        self.end += (prepared.header.len() + prepared.data.len()) as u64;
         self.entries.push(listed);
         Ok(())
     }

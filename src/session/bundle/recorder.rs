@@ -150,7 +150,10 @@ impl Recorder {
     /// When the file cannot be written (the disk is full): what was kept before is still good.
     pub fn keep(&mut self, exchange: &Exchange) -> Result<(), BundleError> {
         let stem = self.free_stem(&exchange.source, &exchange.key());
-        let is_packed = exchange.answer.header("content-encoding").is_some();
+        let header = |name: &str| exchange.answer.header(name);
+        // Chunks of Prometheus are as small as they get: packing them again takes longer than sending them did.
+        let is_packed = header("content-encoding").is_some()
+            || header("content-type").is_some_and(|kind| kind.contains("streamed-protobuf"));
         self.put(&format!("{stem}.body"), &exchange.answer.body, is_packed)?;
         self.put(
             &format!("{stem}.json"),

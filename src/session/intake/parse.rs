@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::base::id::sha256_hex;
 use crate::base::reporter::Reporter;
 use crate::base::text;
+use crate::formats::prometheus::remote_read::RemoteRead;
 use crate::formats::{Format, Head, Hints, NamedLogFormat, Recognised, RequestHint, recognise};
 use crate::model::batch::Batch;
 use crate::model::input::{Counts, Input};
@@ -159,7 +160,9 @@ fn read_bytes(
     let mut format_id = UNRECOGNISED;
     if bytes.iter().all(u8::is_ascii_whitespace) {
         let why = "nothing in it: an empty recording, or a copy that failed";
-        if request.is_some_and(|r| r.http == Some(200)) {
+        if request.is_some_and(|r| bytes.is_empty() && RemoteRead::may_be_empty(r)) {
+            format_id = RemoteRead.id();
+        } else if request.is_some_and(|r| r.http == Some(200)) {
             log.lost("empty", why, None);
         } else {
             log.note("empty", why, None);

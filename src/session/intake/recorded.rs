@@ -4,7 +4,7 @@
 use crate::base::id::sha256_hex;
 use crate::base::reporter::{Reporter, Warning};
 use crate::base::text::shorten;
-use crate::base::time::Timestamp;
+use crate::base::time::{TimeRange, Timestamp};
 use crate::formats::RequestHint;
 use crate::model::exchange::Exchange;
 use crate::session::bundle::{Bundle, Ending, RecordedSource};
@@ -44,6 +44,7 @@ impl Unpacker<'_> {
             };
             self.bytes(inside, bytes, 1);
         }
+        let window = TimeRange::new(bundle.recording.start, bundle.recording.end);
         for exchange in bundle.exchanges {
             let target = bundle
                 .recording
@@ -51,11 +52,15 @@ impl Unpacker<'_> {
                 .iter()
                 .find(|s| s.name == exchange.source)
                 .and_then(|s| host_of(s.url.as_deref()?));
-            self.exchange(place, &exchange, target);
+            let hint = RequestHint {
+                window: Some(window),
+                ..hint_of(&exchange, target)
+            };
+            self.exchange(place, &exchange, hint);
         }
     }
 
-    fn exchange(&mut self, place: &Place, exchange: &Exchange, target: Option<String>) {
+    fn exchange(&mut self, place: &Place, exchange: &Exchange, hint: RequestHint) {
         let end = exchange
             .question
             .path
@@ -80,7 +85,6 @@ impl Unpacker<'_> {
             };
             return self.push(here, Content::Problem(problem));
         }
-        let hint = hint_of(exchange, target);
         let desk = Desk::new(self.watch, &here.path);
         match load(exchange.answer.body.to_vec(), self.limits, desk) {
             Ok(mut loaded) => {
@@ -150,6 +154,7 @@ fn hint_of(exchange: &Exchange, target: Option<String>) -> RequestHint {
         ctype: exchange.answer.header("content-type").map(str::to_owned),
         target,
         is_pulled: true,
+        window: None,
     }
 }
 

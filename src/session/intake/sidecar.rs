@@ -377,6 +377,7 @@ fn hint_of(value: &Value) -> RequestHint {
         ctype: text(&["ctype", "content_type"]).or(content_type),
         target: text(&["target", "instance"]),
         is_pulled: false,
+        window: None,
     }
 }
 

@@ -2,10 +2,15 @@
 
 use serde_json::Value;
 
+use crate::base::text::shorten;
+use crate::sources::request::SKIMMED;
 use crate::sources::{Outcome, Reply};
 
+/// Words of a server that are repeated, at most.
+const MOST_CHARS: usize = 300;
+
 /// How an answer came out.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Answer {
     /// `status: success`, with its warnings.
     Good {
@@ -18,6 +23,8 @@ pub(super) enum Answer {
     Absent,
     /// Too much for one question: fewer samples may do.
     TooMuch(String),
+    /// Too long a time for one question: fewer metrics do not help.
+    TooLong(String),
     /// Refused for good.
     Refused {
         /// HTTP status, 0 when there was no answer.
@@ -64,23 +71,52 @@ pub(super) fn read(outcome: &Outcome<'_>) -> Answer {
             .and_then(Value::as_str)
             .unwrap_or_default()
     };
-    let text = field("error");
+    let error = field("error");
+    // AWS and some proxies say `message`, Mimir's gateway says plain text.
+    let plain = if body.is_none() {
+        plain_words(reply)
+    } else {
+        String::new()
+    };
+    let text = [error, field("message"), field("Message"), plain.as_str()]
+        .into_iter()
+        .find(|text| !text.is_empty())
+        .unwrap_or_default();
+    // Whoever is asked too often has been waited for by the driver; here it is the size of the question.
     match reply.status {
-        404 | 405 => Answer::Absent,
-        400 if body.is_none() => Answer::Absent,
-        // Whoever is asked too often has been waited for by the driver; here it is the size of the question.
-        400 | 422 | 500 | 503 | 504 if is_too_much(text, field("errorType")) => {
+        400 | 413 | 422 | 500 | 503 | 504 if is_too_long(text) => Answer::TooLong(text.to_owned()),
+        400 | 413 | 422 | 500 | 503 | 504 if is_too_much(text, field("errorType")) => {
             Answer::TooMuch(text.to_owned())
         }
+        404 | 405 => Answer::Absent,
+        // VictoriaMetrics says so of a path that it does not know.
+        400 if body.is_none() => Answer::Absent,
         _ => refused(reply, text),
     }
 }
 
-fn refused(reply: &Reply, text: &str) -> Answer {
-    let text = if text.is_empty() {
-        format!("HTTP {}", reply.status)
+/// Text of a body that is no JSON; a page says nothing.
+fn plain_words(reply: &Reply) -> String {
+    let text = String::from_utf8_lossy(&reply.body);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.starts_with('<') {
+        String::new()
     } else {
-        format!("HTTP {}: {text}", reply.status)
+        shorten(&text, MOST_CHARS)
+    }
+}
+
+fn refused(reply: &Reply, text: &str) -> Answer {
+    // AWS names the kind of error in a header: `AccessDeniedException:http://…`.
+    let kind = reply
+        .header("x-amzn-errortype")
+        .and_then(|value| value.split(':').next())
+        .filter(|kind| !kind.is_empty())
+        .map_or_else(String::new, |kind| format!(" {kind}"));
+    let text = if text.is_empty() {
+        format!("HTTP {}{kind}", reply.status)
+    } else {
+        format!("HTTP {}{kind}: {text}", reply.status)
     };
     Answer::Refused {
         status: reply.status,
@@ -88,8 +124,16 @@ fn refused(reply: &Reply, text: &str) -> Answer {
     }
 }
 
+/// Words by which servers say that a question reached over too long a time: Mimir's `err-mimir-max-query-length` and
+/// `err-mimir-max-total-query-length`, and Cortex' and Thanos' "the query time range exceeds the limit (query length: …)".
+fn is_too_long(text: &str) -> bool {
+    ["-query-length", "(query length:", "max query length"]
+        .iter()
+        .any(|word| text.contains(word))
+}
+
 /// Words by which servers say that a question was too large: Prometheus §1.1 and §1.2, Mimir's `err-mimir-max-*`, Cortex',
-/// `VictoriaMetrics`' search limits.
+/// Thanos' limits of its stores, `VictoriaMetrics`' search limits.
 fn is_too_much(text: &str, kind: &str) -> bool {
     const WORDS: &[&str] = &[
         "too many samples",
@@ -99,6 +143,10 @@ fn is_too_much(text: &str, kind: &str) -> bool {
         "exceeds the limit",
         "exceeded the limit",
         "the query hit the",
+        "exceeded sample limit",
+        "exceeded samples limit",
+        "exceeded series limit",
+        "limit violated",
         "cannot select more than",
         "-search.max",
         "context deadline exceeded",
@@ -122,10 +170,10 @@ fn warnings(body: &Value) -> Vec<String> {
 
 /// Warnings of a long answer without reading its middle: the envelope puts them before or after `data`.
 pub(super) fn warnings_at_the_ends(body: &[u8]) -> Vec<String> {
-    const END: usize = 16 << 10;
-    let tail = body.get(body.len().saturating_sub(END)..).unwrap_or(body);
+    let half = SKIMMED.min(body.len());
+    let tail = body.get(body.len() - half..).unwrap_or(body);
     let mut all = Vec::new();
-    for part in [body.get(..END.min(body.len())).unwrap_or(body), tail] {
+    for part in [body.get(..half).unwrap_or(body), tail] {
         let text = String::from_utf8_lossy(part);
         for key in ["\"warnings\":", "\"infos\":"] {
             let Some((_, rest)) = text.split_once(key) else {
@@ -141,6 +189,14 @@ pub(super) fn warnings_at_the_ends(body: &[u8]) -> Vec<String> {
         }
     }
     all
+}
+
+/// A warning that says that the answer is partial because the question was too large: Thanos' stores refuse by themselves
+/// ("exceeded series limit: limit 10 violated (got 11)"), and with `partial_response` the querier goes on without them.
+pub(super) fn limit_warning(warnings: &[String]) -> Option<&String> {
+    warnings
+        .iter()
+        .find(|w| is_too_much(w, "") || (w.contains("limit") && w.contains("violated")))
 }
 
 /// The strings of `data`: label values.

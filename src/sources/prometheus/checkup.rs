@@ -5,17 +5,21 @@ use serde_json::Value;
 use crate::base::reporter::Warning;
 use crate::sources::prometheus::Checked;
 use crate::sources::prometheus::answer::{self, Answer};
-use crate::sources::prometheus::flavor::Flavor;
+use crate::sources::prometheus::flavor::{Flavor, Found};
+use crate::sources::prometheus::plan::Raw;
+use crate::sources::prometheus::pull::advice;
+use crate::sources::prometheus::{questions, read};
 use crate::sources::queue::Queue;
-use crate::sources::request::query;
 use crate::sources::{Check, Checkup, Outcome, Progress, Pull, Request, Step, Ticket, Verdict};
 
 #[derive(Debug, Clone, Copy)]
 enum Purpose {
     Build,
+    Stores,
     Query,
     Targets,
     Flags,
+    Read,
 }
 
 /// One look.
@@ -23,8 +27,8 @@ enum Purpose {
 pub(super) struct PrometheusCheckup {
     checked: Checked,
     queue: Queue<Purpose>,
-    flavor: Flavor,
-    version: Option<Verdict>,
+    found: Option<Found>,
+    version: Option<String>,
     authenticated: Option<Verdict>,
     reads: Vec<String>,
     cannot: Vec<String>,
@@ -33,46 +37,94 @@ pub(super) struct PrometheusCheckup {
 
 impl PrometheusCheckup {
     pub(super) fn new(checked: Checked) -> Self {
-        let mut queue = Queue::default();
-        let up = query(&[("query", "count(up)")]);
-        for (purpose, path) in [
-            (Purpose::Build, "/api/v1/status/buildinfo".to_owned()),
-            (Purpose::Query, format!("/api/v1/query?{up}")),
-            (Purpose::Targets, "/api/v1/targets?state=active".to_owned()),
-            (Purpose::Flags, "/api/v1/status/flags".to_owned()),
-        ] {
-            queue.ask(purpose, checked.dress(Request::get(path).unkept()));
-        }
-        Self {
+        let mut look = Self {
             checked,
-            queue,
-            flavor: Flavor::default(),
+            queue: Queue::default(),
+            found: None,
             version: None,
             authenticated: None,
             reads: Vec::new(),
             cannot: Vec::new(),
             limits: None,
+        };
+        look.found = look.checked.found();
+        if look.flavor().has_buildinfo() {
+            look.ask(Purpose::Build, Request::get("/api/v1/status/buildinfo"));
+        } else {
+            look.ask_rest();
+        }
+        look
+    }
+
+    fn ask(&mut self, purpose: Purpose, request: Request) {
+        let request = self.checked.dress(request.unkept());
+        self.queue.ask(purpose, request);
+    }
+
+    fn flavor(&self) -> Flavor {
+        self.found
+            .as_ref()
+            .map_or_else(Flavor::default, |f| f.flavor)
+    }
+
+    /// The rest, once it is known who answers.
+    fn ask_rest(&mut self) {
+        let flavor = self.flavor();
+        let up = [("query", "count(up)".to_owned())];
+        let path = questions::path("/api/v1/query", &up);
+        self.ask(Purpose::Query, Request::get(path));
+        if flavor.has_targets() {
+            let path = "/api/v1/targets?state=active";
+            self.ask(Purpose::Targets, Request::get(path));
+        }
+        if flavor.status().contains(&"flags") {
+            self.ask(Purpose::Flags, Request::get("/api/v1/status/flags"));
+        }
+        let wish = self.checked.own.remote_read;
+        if wish.unwrap_or_else(|| flavor.may_have_remote_read()) {
+            // A moment that has no samples: whether it is offered is all that is asked.
+            let raw = Raw {
+                metrics: vec!["up".to_owned()],
+                from_ms: 0,
+                to_ms: 1,
+                cuts: 0,
+            };
+            self.ask(Purpose::Read, read::request(&raw, &[], "", &[]));
         }
     }
 
-    fn take_build(&mut self, answer: &Answer) {
-        self.flavor = self.checked.flavor(answer);
+    fn take_build(&mut self, answer: &Answer, outcome: &Outcome<'_>) {
         let body = match answer {
             Answer::Good { body, .. } => Some(body),
             _ => None,
         };
-        let version = body
+        self.version = body
             .and_then(|b| b.pointer("/data/version"))
-            .and_then(Value::as_str);
-        self.version = Some(match version {
-            Some(version) if !version.is_empty() => {
-                Verdict::well(format!("{} {version}", self.flavor.title()))
+            .and_then(Value::as_str)
+            .filter(|version| !version.is_empty())
+            .map(str::to_owned);
+        self.found = self
+            .checked
+            .found()
+            .or_else(|| Found::of_build(answer, outcome, &self.checked.host));
+        if self.found.is_some() {
+            self.ask_rest();
+        } else {
+            self.ask(Purpose::Stores, Request::get("/api/v1/stores"));
+        }
+    }
+
+    fn version_verdict(&self) -> Option<Verdict> {
+        let found = self.found.as_ref()?;
+        Some(match &self.version {
+            Some(version) => {
+                Verdict::well(format!("{} {version}, told by {}", found.title, found.by))
             }
-            _ => Verdict::unknown(format!(
-                "{}, which does not say its version",
-                self.flavor.title()
+            None => Verdict::unknown(format!(
+                "{}, told by {}; it does not say its version",
+                found.title, found.by
             )),
-        });
+        })
     }
 
     fn take_query(&mut self, answer: &Answer) {
@@ -86,15 +138,11 @@ impl PrometheusCheckup {
                     .push(format!("samples (`up` of {count} targets)"));
                 Verdict::well("it answers our queries")
             }
-            Answer::Refused { status: 401, text } => Verdict::ill(
+            Answer::Refused { status, text } => Verdict::ill(
                 text.clone(),
-                "check `http.basic_auth` or `http.authorization`; a tenant may be needed, too",
+                advice(*status, text, self.flavor()).unwrap_or("look at the server's own log"),
             ),
-            Answer::Refused { status: 403, text } => Verdict::ill(
-                text.clone(),
-                "it knows us and says no: ask for the right to query (AWS: aps:QueryMetrics)",
-            ),
-            Answer::Refused { text, .. } | Answer::TooMuch(text) => {
+            Answer::TooMuch(text) | Answer::TooLong(text) => {
                 Verdict::ill(text.clone(), "look at the server's own log")
             }
             Answer::Absent => Verdict::ill(
@@ -104,10 +152,11 @@ impl PrometheusCheckup {
         });
     }
 
-    fn may(&mut self, what: &str, answer: &Answer) {
-        match answer {
-            Answer::Good { .. } => self.reads.push(what.to_owned()),
-            _ => self.cannot.push(what.to_owned()),
+    fn may(&mut self, what: &str, is_so: bool) {
+        if is_so {
+            self.reads.push(what.to_owned());
+        } else {
+            self.cannot.push(what.to_owned());
         }
     }
 
@@ -125,7 +174,10 @@ impl PrometheusCheckup {
             "query.max-samples",
             "query.timeout",
             "query.max-concurrency",
+            "query.max-concurrent",
             "query.lookback-delta",
+            "query.replica-label",
+            "storage.remote.read-sample-limit",
             "storage.tsdb.retention.time",
         ]
         .iter()
@@ -145,14 +197,23 @@ impl Pull for PrometheusCheckup {
             return;
         };
         let answer = answer::read(outcome);
+        let is_good = matches!(answer, Answer::Good { .. });
         match purpose {
-            Purpose::Build => self.take_build(&answer),
+            Purpose::Build => self.take_build(&answer, outcome),
+            Purpose::Stores => {
+                self.found = Some(Found::of_stores(&answer, self.version.is_some()));
+                self.ask_rest();
+            }
             Purpose::Query => self.take_query(&answer),
-            Purpose::Targets => self.may("targets with their last errors", &answer),
+            Purpose::Targets => self.may("targets with their last errors", is_good),
             Purpose::Flags => {
-                self.may("its flags", &answer);
+                self.may("its flags", is_good);
                 self.take_flags(&answer);
             }
+            Purpose::Read => self.may(
+                "staleness markers (remote read)",
+                read::good(outcome).is_some(),
+            ),
         }
     }
 
@@ -173,7 +234,7 @@ impl Checkup for PrometheusCheckup {
                 .clone()
                 .map(|v| (Check::Authenticated, v)),
         );
-        checks.extend(self.version.clone().map(|v| (Check::Version, v)));
+        checks.extend(self.version_verdict().map(|v| (Check::Version, v)));
         let mut text = if self.reads.is_empty() {
             "nothing".to_owned()
         } else {

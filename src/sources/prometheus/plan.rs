@@ -10,6 +10,9 @@ const METRICS_PER_REQUEST: usize = 40;
 const LETTERS_PER_REQUEST: usize = 2_000;
 /// Steps of one `query_range` (`prometheus.md` §1.2: 11,000 intervals are allowed and give 11,001 points).
 const STEPS_PER_REQUEST: i64 = 10_999;
+/// A question is halved in time so often at most: what a 64th of it does not mend (a limit on series) is not asked for a
+/// thousand times over.
+const MOST_CUTS: u8 = 6;
 
 /// A metric and how much there is of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +32,8 @@ pub(super) struct Raw {
     pub(super) from_ms: i64,
     /// To, not included.
     pub(super) to_ms: i64,
+    /// How often it was halved in time.
+    pub(super) cuts: u8,
 }
 
 impl Raw {
@@ -41,18 +46,55 @@ impl Raw {
                 ..self.clone()
             }));
         }
+        self.halves_of_time()
+    }
+
+    /// The same in time alone: the server does not answer for so long a time, of however few metrics.
+    pub(super) fn halves_of_time(&self) -> Option<[Self; 2]> {
         let middle = self.from_ms + (self.to_ms - self.from_ms) / 2;
-        (self.to_ms - self.from_ms >= 2_000).then(|| {
+        let is_enough = self.cuts >= MOST_CUTS || self.to_ms - self.from_ms < 2_000;
+        (!is_enough).then(|| {
             [(self.from_ms, middle), (middle, self.to_ms)].map(|(from_ms, to_ms)| Self {
                 metrics: self.metrics.clone(),
                 from_ms,
                 to_ms,
+                cuts: self.cuts + 1,
             })
         })
     }
 }
 
-/// Samples of `wanted` over `window`, when there is one each `interval_s`.
+/// A piece of a person's query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Own {
+    /// The expression.
+    pub(super) expr: String,
+    /// First point, in milliseconds since the epoch.
+    pub(super) from_ms: i64,
+    /// No point after that.
+    pub(super) to_ms: i64,
+    /// Between two points.
+    pub(super) step_ms: i64,
+}
+
+impl Own {
+    /// Its two halves, on the same grid. `None` when it is one point.
+    pub(super) fn halves(&self) -> Option<[Self; 2]> {
+        let steps = (self.to_ms - self.from_ms) / self.step_ms.max(1);
+        let middle = self.from_ms + steps / 2 * self.step_ms;
+        (steps > 0).then(|| {
+            [(self.from_ms, middle), (middle + self.step_ms, self.to_ms)].map(|(from_ms, to_ms)| {
+                Self {
+                    from_ms,
+                    to_ms,
+                    ..self.clone()
+                }
+            })
+        })
+    }
+}
+
+/// Samples of `series` over `window`, when there is one each `interval_s`.
 pub(super) fn samples(series: u64, window: TimeRange, interval_s: f64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a number of series")]
     let series = series as f64;
@@ -79,6 +121,7 @@ pub(super) fn raw(wanted: &[Wanted], window: TimeRange, interval_s: f64) -> Vec<
                 metrics: std::mem::take(&mut group),
                 from_ms,
                 to_ms,
+                cuts: 0,
             });
             (held, letters) = (0.0, 0);
         }
@@ -91,6 +134,7 @@ pub(super) fn raw(wanted: &[Wanted], window: TimeRange, interval_s: f64) -> Vec<
             metrics: group,
             from_ms,
             to_ms,
+            cuts: 0,
         });
     }
     requests
@@ -115,6 +159,7 @@ fn in_pieces(metric: &str, from_ms: i64, to_ms: i64, samples: f64) -> Vec<Raw> {
                 metrics: vec![metric.to_owned()],
                 from_ms: edge(n),
                 to_ms: edge(n + 1),
+                cuts: 0,
             }
         })
         .collect()
@@ -194,19 +239,42 @@ mod tests {
             metrics: vec!["a".to_owned(), "b".to_owned()],
             from_ms: 0,
             to_ms: 10_000,
+            cuts: 0,
         };
         let [left, right] = request.halves().unwrap();
         assert_eq!((left.metrics.len(), right.metrics.len()), (1, 1));
         let [early, late] = left.halves().unwrap();
         assert_eq!((early.to_ms, late.from_ms), (5_000, 5_000));
-        assert_eq!(
-            Raw {
-                to_ms: 1_000,
-                ..left
+        let short = Raw {
+            to_ms: 1_000,
+            ..left.clone()
+        };
+        assert_eq!(short.halves(), None);
+        let often = Raw {
+            cuts: MOST_CUTS,
+            ..left
+        };
+        assert_eq!(often.halves(), None);
+    }
+
+    #[test]
+    fn the_halves_of_a_query_have_its_points_and_no_other() {
+        let own = |from_ms, to_ms| Own {
+            expr: String::new(),
+            from_ms,
+            to_ms,
+            step_ms: 10,
+        };
+        let mut open = vec![own(3, 58)];
+        let mut points = Vec::new();
+        while let Some(one) = open.pop() {
+            match one.halves() {
+                Some(halves) => open.extend(halves),
+                None => points.push(one.from_ms),
             }
-            .halves(),
-            None
-        );
+        }
+        points.sort_unstable();
+        assert_eq!(points, [3, 13, 23, 33, 43, 53]);
     }
 
     #[test]

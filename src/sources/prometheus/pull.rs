@@ -1,32 +1,21 @@
 //! The pull: what is this server, which metrics has it, how much of each, and then the samples.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::base::reporter::{Reporter, Warning};
-use crate::base::time::{TimeRange, Timestamp};
+use crate::base::reporter::Warning;
+use crate::base::time::TimeRange;
 use crate::model::pack::Packs;
 use crate::sources::prometheus::answer::{self, Answer};
-use crate::sources::prometheus::flavor::Flavor;
-use crate::sources::prometheus::plan::{self, Raw, Wanted};
-use crate::sources::prometheus::{Checked, MOST_SAMPLES};
+use crate::sources::prometheus::flavor::{Flavor, Found, NO_TENANT};
+use crate::sources::prometheus::matchers::{self, Matcher};
+use crate::sources::prometheus::plan::{self, Own, Raw, Wanted};
+use crate::sources::prometheus::questions::{self, path, secs};
+use crate::sources::prometheus::said::{Said, Way};
+use crate::sources::prometheus::wanted::{self, Wants};
+use crate::sources::prometheus::{Checked, MOST_SAMPLES, read};
 use crate::sources::queue::Queue;
-use crate::sources::request::query;
 use crate::sources::{Outcome, Progress, Pull, Request, Step, Ticket};
 
-/// What says whether scraping itself works (`prometheus.md` §2.2), the firing alerts, and Prometheus' own counters that
-/// tell the causes of gaps apart (§2.5): pulled from every server.
-const ALWAYS: &[&str] = &[
-    "up",
-    "scrape_*",
-    "ALERTS",
-    "process_start_time_seconds",
-    "prometheus_target_interval_length_seconds",
-    "prometheus_target_scrapes_*",
-    "prometheus_target_scrape_pool_*",
-    "prometheus_tsdb_out_of_order_samples_total",
-    "prometheus_tsdb_too_old_samples_total",
-    "prometheus_config_last_reload_*",
-];
 /// Assumed when no target says its own: Prometheus' default is 1 m, most set 15 s.
 const USUAL_INTERVAL_S: f64 = 15.0;
 /// Names in one question for counts.
@@ -39,8 +28,12 @@ const POINTS: f64 = 11_000.0;
 enum Purpose {
     /// Which program it is.
     Build,
+    /// Whether it is Thanos.
+    Stores,
     /// Facts that are kept and not needed here.
     Fact,
+    /// Its configuration, for the external labels.
+    Config,
     /// Targets with their intervals.
     Targets,
     /// Names of all metrics.
@@ -48,9 +41,9 @@ enum Purpose {
     /// Series of each wanted metric at one instant.
     Counts,
     /// Raw samples.
-    Raw(Raw),
+    Raw(Raw, Way),
     /// A piece of a person's query.
-    Own(String),
+    Own(Own),
     /// Exemplars.
     Exemplars,
 }
@@ -62,6 +55,8 @@ enum Stage {
     Build,
     Facts,
     Counts,
+    /// The first question for raw samples goes alone, where it shows whether remote read is offered.
+    Try,
     Samples,
 }
 
@@ -76,15 +71,15 @@ pub(super) struct PrometheusPull {
     interval_s: f64,
     names: Vec<String>,
     wanted: BTreeMap<String, u64>,
+    /// Metrics that are pulled, once the cap has been looked at.
+    kept: Vec<Wanted>,
+    /// Questions for raw samples that were not asked yet.
+    raws: Vec<Raw>,
+    way: Way,
+    matchers: Vec<Matcher>,
+    external: Vec<(String, String)>,
+    announced: Option<String>,
     said: Said,
-}
-
-/// What must be said at the end.
-#[derive(Debug, Default)]
-struct Said {
-    log: Reporter,
-    /// Warnings of the server, each once.
-    warnings: BTreeSet<String>,
 }
 
 impl PrometheusPull {
@@ -98,6 +93,12 @@ impl PrometheusPull {
             interval_s: USUAL_INTERVAL_S,
             names: Vec::new(),
             wanted: BTreeMap::new(),
+            kept: Vec::new(),
+            raws: Vec::new(),
+            way: Way::Range,
+            matchers: Vec::new(),
+            external: Vec::new(),
+            announced: None,
             said: Said::default(),
         }
     }
@@ -112,7 +113,10 @@ impl PrometheusPull {
         while self.queue.is_idle() {
             self.stage = match self.stage {
                 Stage::Begin => {
-                    self.ask(Purpose::Build, Request::get("/api/v1/status/buildinfo"));
+                    self.flavor = self.checked.found().map(|f| f.flavor).unwrap_or_default();
+                    if self.flavor.has_buildinfo() {
+                        self.ask(Purpose::Build, Request::get("/api/v1/status/buildinfo"));
+                    }
                     Stage::Build
                 }
                 Stage::Build => {
@@ -124,7 +128,18 @@ impl PrometheusPull {
                     Stage::Counts
                 }
                 Stage::Counts => {
-                    self.ask_samples();
+                    self.plan_samples();
+                    if self.way == Way::Read && !self.raws.is_empty() {
+                        let first = self.raws.remove(0);
+                        self.ask_raw(first, Way::Read);
+                    }
+                    Stage::Try
+                }
+                Stage::Try => {
+                    for raw in std::mem::take(&mut self.raws) {
+                        self.ask_raw(raw, self.way);
+                    }
+                    self.ask_rest();
                     Stage::Samples
                 }
                 Stage::Samples => return,
@@ -133,18 +148,20 @@ impl PrometheusPull {
     }
 
     fn ask_facts(&mut self) {
-        if self.flavor.has_status() {
+        if self.flavor.has_targets() {
             self.ask(Purpose::Targets, Request::get("/api/v1/targets?state=any"));
-            for path in ["runtimeinfo", "flags", "config"] {
-                self.ask(
-                    Purpose::Fact,
-                    Request::get(format!("/api/v1/status/{path}")),
-                );
-            }
-            self.ask(Purpose::Fact, Request::get("/api/v1/rules"));
-            self.ask(Purpose::Fact, Request::get("/api/v1/alerts"));
         }
-        self.ask(Purpose::Fact, Request::get("/api/v1/metadata"));
+        for name in self.flavor.status() {
+            let purpose = if *name == "config" {
+                Purpose::Config
+            } else {
+                Purpose::Fact
+            };
+            self.ask(purpose, Request::get(format!("/api/v1/status/{name}")));
+        }
+        for name in ["rules", "alerts", "metadata"] {
+            self.ask(Purpose::Fact, Request::get(format!("/api/v1/{name}")));
+        }
         let mut fields = vec![
             ("start", secs(self.window.start.millis())),
             ("end", secs(self.window.end.millis())),
@@ -176,13 +193,15 @@ impl PrometheusPull {
         for names in names.chunks(NAMES_PER_COUNT) {
             for at in [start, start + (end - start) / 2, end] {
                 let query = format!("count by (__name__) ({})", self.selector(names));
-                let request = self.query(&[("query", query), ("time", secs(at))]).unkept();
+                let fields = [("query", query), ("time", secs(at))];
+                let request = questions::form(self.flavor, "/api/v1/query", &fields).unkept();
                 self.ask(Purpose::Counts, request);
             }
         }
     }
 
-    fn ask_samples(&mut self) {
+    /// What is pulled, what it costs, and by which way.
+    fn plan_samples(&mut self) {
         let mut wanted: Vec<Wanted> = self
             .wanted
             .iter()
@@ -191,28 +210,86 @@ impl PrometheusPull {
                 series: *series,
             })
             .collect();
-        // What tells of the scraping itself comes first, whatever is left out.
-        wanted.sort_by_key(|w| {
-            (
-                !matches_any(&w.metric, ALWAYS.iter().copied()),
-                w.metric.clone(),
-            )
-        });
-        self.leave_out(&mut wanted);
-        for raw in plan::raw(&wanted, self.window, self.interval_s) {
-            self.ask_raw(raw);
+        wanted.sort_by_key(|w| (!wanted::is_of_scraping(&w.metric), w.metric.clone()));
+        let cap = self.checked.own.max_samples.unwrap_or(MOST_SAMPLES);
+        let (cost, refused) = wanted::cap(&mut wanted, cap, self.window, self.interval_s);
+        if let Some(text) = &refused {
+            self.said.lost("limit_samples", text.clone(), None);
         }
+        self.raws = plan::raw(&wanted, self.window, self.interval_s);
+        if cost.metrics > 0 {
+            let text = format!("{}, in {} questions", cost.words(), self.raws.len());
+            self.said.note("cost_preview", text.clone());
+            let refused = refused.map_or_else(String::new, |text| format!("; {text}"));
+            self.announced = Some(format!("{text}{refused}"));
+        } else {
+            self.announced = refused;
+        }
+        self.kept = wanted;
+        self.choose_way();
+    }
+
+    fn choose_way(&mut self) {
+        let wish = self.checked.own.remote_read;
+        let matchers = matchers::parse(self.checked.own.matchers.as_deref().unwrap_or_default());
+        match matchers {
+            _ if self.flavor == Flavor::VictoriaMetrics && wish != Some(true) => {
+                self.way = Way::Export;
+            }
+            _ if wish == Some(false) => self.said.not_read("`remote_read = false`"),
+            _ if wish.is_none() && !self.flavor.may_have_remote_read() => {
+                let why = format!("{} has no remote read", self.flavor.title());
+                self.said.not_read(why);
+            }
+            None => self
+                .said
+                .not_read("`matchers` cannot be sent by remote read"),
+            Some(matchers) => {
+                self.matchers = matchers;
+                self.way = Way::Read;
+            }
+        }
+    }
+
+    fn ask_raw(&mut self, raw: Raw, way: Way) {
+        let selector = self.selector(&raw.metrics);
+        let request = match way {
+            Way::Read => read::request(&raw, &self.matchers, &selector, &self.external),
+            // A million samples are not read here: the envelope at both ends is enough.
+            Way::Range => questions::range(self.flavor, &raw, &selector).skimmed(),
+            Way::Export => questions::export(&raw, selector).skimmed(),
+        };
+        self.ask(Purpose::Raw(raw, way), request);
+    }
+
+    /// The person's queries, and exemplars.
+    fn ask_rest(&mut self) {
         for expr in self.checked.own.queries.clone() {
-            self.ask_own(&expr);
+            let step_ms = self.checked.step_ms.unwrap_or_else(|| {
+                let least = (self.window.secs() / POINTS * 1e3).ceil();
+                #[expect(clippy::cast_possible_truncation, reason = "milliseconds of a window")]
+                let step = least.max(self.interval_s * 1e3) as i64;
+                step.max(1)
+            });
+            for (from_ms, to_ms) in plan::stepped(self.window, step_ms) {
+                self.ask_own(Own {
+                    expr: expr.clone(),
+                    from_ms,
+                    to_ms,
+                    step_ms,
+                });
+            }
         }
         if self.flavor.has_exemplars() {
-            let buckets: Vec<&Wanted> = wanted
+            let buckets: Vec<String> = self
+                .kept
                 .iter()
                 .filter(|w| w.metric.ends_with("_bucket"))
+                .map(|w| w.metric.clone())
                 .collect();
             for bucket in buckets {
                 let fields = [
-                    ("query", self.selector(std::slice::from_ref(&bucket.metric))),
+                    ("query", self.selector(&[bucket])),
                     ("start", secs(self.window.start.millis())),
                     ("end", secs(self.window.end.millis())),
                 ];
@@ -222,121 +299,35 @@ impl PrometheusPull {
         }
     }
 
-    /// Takes out of `wanted` what would go over the cap, and says so.
-    fn leave_out(&mut self, wanted: &mut Vec<Wanted>) {
-        let cap = self.checked.own.max_samples.unwrap_or(MOST_SAMPLES);
-        #[expect(clippy::cast_precision_loss, reason = "a cap")]
-        let cap_samples = cap as f64;
-        let mut total = 0.0;
-        let mut left = Vec::new();
-        wanted.retain(|one| {
-            let own = plan::samples(one.series.max(1), self.window, self.interval_s);
-            let fits = total + own <= cap_samples;
-            if fits {
-                total += own;
-            } else {
-                left.push(one.metric.clone());
-            }
-            fits
-        });
-        if left.is_empty() {
-            return;
-        }
-        let shown: Vec<&str> = left.iter().take(5).map(String::as_str).collect();
-        let text = format!(
-            "{} metrics were left out, since the pull would have gone over {cap} samples (`max_samples`): {}{}; ask for a shorter window, for `matchers`, or raise the cap",
-            left.len(),
-            shown.join(", "),
-            if left.len() > shown.len() {
-                ", …"
-            } else {
-                ""
-            },
-        );
-        self.said.log.lost("limit_samples", text, None);
+    fn ask_own(&mut self, own: Own) {
+        let fields = [
+            ("query", own.expr.clone()),
+            ("start", secs(own.from_ms)),
+            ("end", secs(own.to_ms)),
+            ("step", secs(own.step_ms)),
+        ];
+        let request = questions::form(self.flavor, "/api/v1/query_range", &fields).skimmed();
+        self.ask(Purpose::Own(own), request);
     }
 
-    /// Raw samples of `[from_ms, to_ms)`. A range selector holds both its ends in Prometheus 2 and only the later one in
-    /// Prometheus 3 (`prometheus.md` §1.2), so the range is asked one millisecond wider to the left: the sample that may come
-    /// twice is one sample to the store.
-    fn ask_raw(&mut self, raw: Raw) {
-        let selector = self.selector(&raw.metrics);
-        let request = if self.flavor == Flavor::VictoriaMetrics {
-            let fields = [
-                ("match[]", selector),
-                ("start", secs(raw.from_ms)),
-                ("end", secs(raw.to_ms - 1)),
-            ];
-            Request::get(path("/api/v1/export", &fields))
-        } else {
-            let range = format!("{selector}[{}ms]", raw.to_ms - raw.from_ms);
-            self.query(&[("query", range), ("time", secs(raw.to_ms - 1))])
-        };
-        self.ask(Purpose::Raw(raw), request);
-    }
-
-    fn ask_own(&mut self, expr: &str) {
-        let step_ms = self.checked.step_ms.unwrap_or_else(|| {
-            let least = (self.window.secs() / POINTS * 1e3).ceil();
-            #[expect(clippy::cast_possible_truncation, reason = "milliseconds of a window")]
-            let step = least.max(self.interval_s * 1e3) as i64;
-            step.max(1)
-        });
-        for (start, end) in plan::stepped(self.window, step_ms) {
-            let mut fields = vec![
-                ("query", expr.to_owned()),
-                ("start", secs(start)),
-                ("end", secs(end)),
-                ("step", secs(step_ms)),
-            ];
-            fields.extend(self.extra());
-            let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (*n, v.as_str())).collect();
-            let request = Request::form("/api/v1/query_range", &fields);
-            self.ask(Purpose::Own(expr.to_owned()), request);
-        }
-    }
-
-    /// An instant query by POST: names of metrics can be more than an address holds.
-    fn query(&self, fields: &[(&'static str, String)]) -> Request {
-        let mut fields = fields.to_vec();
-        fields.extend(self.extra());
-        let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (*n, v.as_str())).collect();
-        Request::form("/api/v1/query", &fields)
-    }
-
-    fn extra(&self) -> impl Iterator<Item = (&'static str, String)> {
-        self.flavor
-            .query_fields()
-            .iter()
-            .map(|(name, value)| (*name, (*value).to_owned()))
-    }
-
-    /// `{__name__=~"a|b",namespace="shop"}`.
     fn selector(&self, names: &[String]) -> String {
-        let mut selector = if let [one] = names {
-            format!("{{__name__={}", quoted(one))
-        } else {
-            let names: Vec<String> = names.iter().map(|n| regex_escaped(n)).collect();
-            format!("{{__name__=~{}", quoted(&names.join("|")))
-        };
-        if let Some(matchers) = &self.checked.own.matchers {
-            selector.push(',');
-            selector.push_str(matchers);
-        }
-        selector.push('}');
-        selector
+        questions::selector(names, self.checked.own.matchers.as_deref())
     }
 
-    fn take(&mut self, purpose: Purpose, answer: Answer) {
+    fn take(&mut self, purpose: Purpose, answer: Answer, outcome: &Outcome<'_>) {
         if let Answer::Good { warnings, .. } = &answer {
             self.said.warnings.extend(warnings.iter().cloned());
         }
         match (purpose, answer) {
-            (Purpose::Build, answer) => self.take_build(&answer),
+            (Purpose::Build, answer) => self.take_build(&answer, outcome),
+            (Purpose::Stores, answer) => self.flavor = Found::of_stores(&answer, true).flavor,
             (Purpose::Targets, Answer::Good { body, .. }) => {
                 if let Some(interval) = answer::shortest_interval_s(&body) {
                     self.interval_s = interval;
                 }
+            }
+            (Purpose::Config, Answer::Good { body, .. }) => {
+                self.external = read::external_labels(&body);
             }
             (Purpose::Names, Answer::Good { body, .. }) => {
                 self.names = answer::strings(&body);
@@ -349,66 +340,174 @@ impl PrometheusPull {
                     }
                 }
             }
-            (Purpose::Names, answer) => self.refuse("names", "the names of its metrics", &answer),
-            (Purpose::Raw(raw), Answer::TooMuch(why)) => match raw.halves() {
-                Some(halves) => {
-                    for half in halves {
-                        self.ask_raw(half);
-                    }
-                }
-                None => self.lose(&raw, &why),
-            },
-            (Purpose::Raw(raw), Answer::Refused { text, .. }) => self.lose(&raw, &text),
-            (Purpose::Raw(raw), Answer::Absent) => self.lose(&raw, "it has no such endpoint"),
-            (Purpose::Own(expr), answer @ (Answer::Refused { .. } | Answer::TooMuch(_))) => {
-                self.refuse("query_failed", &format!("`{expr}`"), &answer);
+            (Purpose::Names, answer) => {
+                let answer = self.advised(answer);
+                self.said
+                    .refuse("names", "the names of its metrics", &answer);
             }
+            (Purpose::Raw(raw, way), answer) => self.take_raw(raw, way, answer),
+            (Purpose::Own(own), answer) => self.take_own(&own, &answer),
             (
-                Purpose::Fact | Purpose::Targets | Purpose::Exemplars,
+                Purpose::Fact | Purpose::Config | Purpose::Targets | Purpose::Exemplars,
                 Answer::Refused { status: 0, text },
             ) => {
-                self.said.log.note("fact_missing", text, None);
+                self.said.note("fact_missing", text);
             }
             // Without a count a metric is taken for small (a pull that is too much is halved); facts may be missing.
             _ => {}
         }
     }
 
-    fn take_build(&mut self, answer: &Answer) {
-        self.flavor = self.checked.flavor(answer);
-        if let Answer::Refused { status, text } = answer
-            && matches!(status, 0 | 401 | 403)
-        {
-            // Nobody else will be told anything either: one error says it better than forty.
-            self.stage = Stage::Samples;
-            self.said.log.lost("refused", text.clone(), None);
+    fn take_build(&mut self, answer: &Answer, outcome: &Outcome<'_>) {
+        let found = self
+            .checked
+            .found()
+            .or_else(|| Found::of_build(answer, outcome, &self.checked.host));
+        if let Some(found) = &found {
+            self.flavor = found.flavor;
+        }
+        match answer {
+            // Nothing else will be told either: one error says it better than forty. Whoever knows us and says no (403) may
+            // guard its status alone, as proxies for tenants do; that of the names of its metrics tells.
+            Answer::Refused {
+                status: 0 | 401, ..
+            } => {
+                self.stage = Stage::Samples;
+                if let Answer::Refused { text, .. } = self.advised(answer.clone()) {
+                    self.said.lost("refused", text, None);
+                }
+            }
+            // Prometheus and Thanos answer alike; the list of stores tells them apart.
+            Answer::Good { .. } | Answer::Absent if found.is_none() => {
+                self.ask(Purpose::Stores, Request::get("/api/v1/stores").unkept());
+            }
+            _ => {}
         }
     }
 
-    fn lose(&mut self, raw: &Raw, why: &str) {
-        let names = match raw.metrics.as_slice() {
-            [one] => one.clone(),
-            [first, rest @ ..] => format!("{first} and {} more", rest.len()),
-            [] => String::new(),
-        };
-        let span = [raw.from_ms, raw.to_ms]
-            .map(|ms| Timestamp::from_millis(ms).map_or_else(String::new, |t| t.to_rfc3339()));
-        let [from, to] = span;
-        self.said.log.lost(
-            "samples_missing",
-            format!("the samples of {names} could not be had: {why}; pull again for them"),
-            Some(format!("{from} to {to}")),
-        );
+    /// A refusal with what to do about it, where that is known.
+    fn advised(&self, answer: Answer) -> Answer {
+        match answer {
+            Answer::Refused { status, text } => {
+                let advice = advice(status, &text, self.flavor);
+                let text =
+                    advice.map_or_else(|| text.clone(), |advice| format!("{text}; {advice}"));
+                Answer::Refused { status, text }
+            }
+            other => other,
+        }
     }
 
-    fn refuse(&mut self, code: &str, what: &str, answer: &Answer) {
-        let why = match answer {
-            Answer::Refused { text, .. } | Answer::TooMuch(text) => text.as_str(),
-            Answer::Absent => "it has no such endpoint",
-            Answer::Good { .. } => return,
+    fn take_raw(&mut self, raw: Raw, way: Way, answer: Answer) {
+        let (why, halves) = match answer {
+            Answer::Good { warnings, .. } => match answer::limit_warning(&warnings) {
+                None => return self.said.came(way),
+                // A store refused by itself: less may do, and what came stays.
+                Some(why) => (why.clone(), raw.halves()),
+            },
+            Answer::TooMuch(why) => (why, raw.halves()),
+            Answer::TooLong(why) => (why, raw.halves_of_time()),
+            Answer::Refused { text, .. } => return self.fall_back(raw, way, &text),
+            Answer::Absent => {
+                return self.fall_back(raw, way, "it has no such endpoint");
+            }
         };
-        let text = format!("{what} could not be had: {why}");
-        self.said.log.lost(code, text, None);
+        match halves {
+            Some(halves) => {
+                for half in halves {
+                    self.ask_raw(half, way);
+                }
+            }
+            None => self.said.lose(&raw, &why),
+        }
+    }
+
+    /// What remote read does not give is asked by a range selector, and so is the rest when the first question showed that it
+    /// is not offered.
+    fn fall_back(&mut self, raw: Raw, way: Way, why: &str) {
+        if way != Way::Read {
+            return self.said.lose(&raw, why);
+        }
+        if self.stage == Stage::Try {
+            self.way = Way::Range;
+        }
+        self.said
+            .not_read(format!("remote read was refused: {why}"));
+        self.ask_raw(raw, Way::Range);
+    }
+
+    fn take_own(&mut self, own: &Own, answer: &Answer) {
+        let halves = match answer {
+            Answer::Good { .. } | Answer::Absent => return,
+            Answer::TooMuch(_) | Answer::TooLong(_) => own.halves(),
+            Answer::Refused { .. } => None,
+        };
+        if let Some(halves) = halves {
+            for half in halves {
+                self.ask_own(half);
+            }
+        } else {
+            let what = format!("`{}`", own.expr);
+            self.said.refuse("query_failed", &what, answer);
+        }
+    }
+
+    /// The outcome of a question for remote read. Native histograms that it leaves out are asked for by range selectors.
+    fn read_answer(&mut self, raw: &Raw, outcome: &Outcome<'_>) -> Answer {
+        let refused = |status, text: &str| Answer::Refused {
+            status,
+            text: text.to_owned(),
+        };
+        let Some(glance) = read::good(outcome) else {
+            return match (outcome, answer::read(outcome)) {
+                // Whatever kept the answer away (a proxy that knows no such path): the other way may be open.
+                (Outcome::Failed(failure), _) => refused(0, &failure.text),
+                (_, Answer::Good { .. }) => refused(200, "an answer that is no protobuf"),
+                (_, other) => other,
+            };
+        };
+        let counted = raw.metrics.iter().filter_map(|m| self.wanted.get(m));
+        if self.stage == Stage::Try && !glance.has_series && counted.sum::<u64>() > 0 {
+            return refused(
+                200,
+                "an answer without any series, of which it counted some",
+            );
+        }
+        if !glance.histograms.is_empty() {
+            self.said.native += 1;
+            let raw = Raw {
+                metrics: glance.histograms,
+                ..raw.clone()
+            };
+            self.ask_raw(raw, Way::Range);
+        }
+        Answer::Good {
+            body: serde_json::Value::Null,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// What to do about a refusal.
+pub(super) fn advice(status: u16, text: &str, flavor: Flavor) -> Option<&'static str> {
+    match (status, flavor) {
+        _ if text.contains(NO_TENANT) => {
+            Some("set `tenant` (it is sent as X-Scope-OrgID; several with `|` between)")
+        }
+        (_, Flavor::Amp) if text.contains("RequestExpired") || text.contains("not yet current") => {
+            Some("set this machine's clock: AWS takes a signature for 15 minutes")
+        }
+        (_, Flavor::Amp) if text.contains("xpiredToken") || text.contains("expired") => {
+            Some("the AWS session has ended: log in again (`aws sso login`)")
+        }
+        (403, Flavor::Amp) => Some(
+            "check `profile` and `region`; allow aps:QueryMetrics, aps:GetLabels, aps:GetSeries and aps:GetMetricMetadata",
+        ),
+        (401, _) => Some(
+            "check `http.basic_auth` (Grafana Cloud: instance id and token) or `http.authorization`",
+        ),
+        (403, _) => Some("it knows us and says no: ask for the right to query"),
+        _ => None,
     }
 }
 
@@ -422,9 +521,9 @@ impl Pull for PrometheusPull {
         let Some(purpose) = self.queue.answered(ticket) else {
             return;
         };
-        // A million samples are not read here: their envelope is enough.
         let answer = match (&purpose, outcome) {
-            (Purpose::Raw(_) | Purpose::Own(_) | Purpose::Exemplars, Outcome::Answered(reply))
+            (Purpose::Raw(raw, Way::Read), outcome) => self.read_answer(&raw.clone(), outcome),
+            (Purpose::Raw(..) | Purpose::Own(_) | Purpose::Exemplars, Outcome::Answered(reply))
                 if reply.is_good() =>
             {
                 Answer::Good {
@@ -434,102 +533,18 @@ impl Pull for PrometheusPull {
             }
             _ => answer::read(outcome),
         };
-        self.take(purpose, answer);
+        self.take(purpose, answer, outcome);
     }
 
     fn progress(&self) -> Progress {
         self.queue.progress()
     }
 
+    fn announced(&mut self) -> Option<String> {
+        self.announced.take()
+    }
+
     fn warnings(&mut self) -> Vec<Warning> {
-        let said = std::mem::take(&mut self.said);
-        let mut log = said.log;
-        for warning in said.warnings {
-            let text = format!("the server says of its answer: {warning}");
-            if is_partial(&warning) {
-                log.lost("partial_response", text, None);
-            } else {
-                log.note("server_warning", text, None);
-            }
-        }
-        log.into_warnings()
+        std::mem::take(&mut self.said).into_warnings()
     }
-}
-
-/// Thanos tells of stores that did not answer in warnings, with HTTP 200 (`prometheus.md` §1.5).
-fn is_partial(warning: &str) -> bool {
-    [
-        "fetch series",
-        "partial",
-        "isPartial",
-        "No StoreAPIs",
-        "truncated",
-    ]
-    .iter()
-    .any(|word| warning.contains(word))
-}
-
-/// Which metrics are wanted.
-struct Wants<'a> {
-    packs: Option<&'a Packs>,
-    own: &'a [String],
-}
-
-impl Wants<'_> {
-    fn wants(&self, name: &str) -> bool {
-        let of_packs = || {
-            self.packs.is_some_and(|packs| {
-                packs
-                    .iter()
-                    .flat_map(|pack| &pack.metric)
-                    .any(|metric| matches(name, &metric.name))
-            })
-        };
-        matches_any(name, ALWAYS.iter().copied())
-            || matches_any(name, self.own.iter().map(String::as_str))
-            || of_packs()
-    }
-}
-
-fn matches(name: &str, pattern: &str) -> bool {
-    pattern
-        .strip_suffix('*')
-        .map_or(name == pattern, |prefix| name.starts_with(prefix))
-}
-
-fn matches_any<'a>(name: &str, mut patterns: impl Iterator<Item = &'a str>) -> bool {
-    patterns.any(|pattern| matches(name, pattern))
-}
-
-/// Seconds with milliseconds, as the API takes them.
-pub(super) fn secs(ms: i64) -> String {
-    let text = format!("{}.{:03}", ms.div_euclid(1000), ms.rem_euclid(1000));
-    text.strip_suffix(".000").unwrap_or(&text).to_owned()
-}
-
-/// A path with its query.
-pub(super) fn path(path: &str, fields: &[(&str, String)]) -> String {
-    let fields: Vec<(&str, &str)> = fields.iter().map(|(n, v)| (*n, v.as_str())).collect();
-    format!("{path}?{}", query(&fields))
-}
-
-/// A string of `PromQL` (Go's rules).
-fn quoted(text: &str) -> String {
-    let escaped = text
-        .replace('\\', "\\\\")
-        .replace('"', "\\\"")
-        .replace('\n', "\\n");
-    format!("\"{escaped}\"")
-}
-
-/// RE2 without meaning.
-fn regex_escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if "\\.+*?()|[]{}^$".contains(c) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
 }

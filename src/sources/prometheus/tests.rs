@@ -27,6 +27,10 @@ fn source(own: serde_json::Value) -> SourceSettings {
 struct Server {
     answers: BTreeMap<&'static str, (u16, String)>,
     asked: Vec<String>,
+    /// Whether it answers remote read.
+    reads: bool,
+    /// Whether it answers that without any series.
+    is_empty: bool,
 }
 
 impl Server {
@@ -44,7 +48,14 @@ impl Server {
             ]
             .into(),
             asked: Vec::new(),
+            reads: false,
+            is_empty: false,
         }
+    }
+
+    fn with(mut self, key: &'static str, status: u16, body: &str) -> Self {
+        self.answers.insert(key, (status, body.to_owned()));
+        self
     }
 
     fn answer(&self, line: &str) -> (u16, String) {
@@ -77,10 +88,19 @@ impl Server {
                     let at = if backwards { flying.len() - 1 } else { 0 };
                     let (ticket, line) = flying.remove(at);
                     let (status, body) = self.answer(&line);
+                    let is_read = self.reads && line.starts_with("/api/v1/read");
+                    let kind = (
+                        "content-type".to_owned(),
+                        "application/x-protobuf".to_owned(),
+                    );
                     let reply = Reply {
                         status,
-                        headers: Vec::new(),
-                        body: body.into_bytes(),
+                        headers: if is_read { vec![kind] } else { Vec::new() },
+                        body: match (is_read, self.is_empty) {
+                            (true, true) => vec![0],
+                            (true, false) => read_answer(),
+                            (false, _) => body.into_bytes(),
+                        },
                         is_cut: false,
                     };
                     pull.feed(ticket, &Outcome::Answered(&reply));
@@ -95,6 +115,26 @@ impl Server {
     }
 }
 
+/// A remote-read answer with one sample of `up`.
+fn read_answer() -> Vec<u8> {
+    let message =
+        b"\x0a\x1a\x0a\x18\x0a\x0e\x0a\x08__name__\x12\x02up\x12\x06\x10\x80\x80\x80\x80\x01";
+    snap::raw::Encoder::new().compress_vec(message).unwrap()
+}
+
+/// What falls short.
+fn lost(pull: &mut dyn Pull) -> Vec<String> {
+    let warnings = pull.warnings();
+    let lossy = warnings.into_iter().filter(|w| w.lossy);
+    lossy.map(|w| w.text).collect()
+}
+
+/// What is worth knowing, under that code.
+fn note(warnings: &[crate::base::reporter::Warning], code: &str) -> String {
+    let of_code = warnings.iter().filter(|w| w.code == code && !w.lossy);
+    of_code.map(|w| w.text.as_str()).collect()
+}
+
 #[test]
 fn it_finds_what_there_is_and_pulls_that_raw() {
     let settings = source(serde_json::json!({
@@ -105,7 +145,7 @@ fn it_finds_what_there_is_and_pulls_that_raw() {
         let mut server = Server::new();
         let mut pull = Prometheus.plan(&settings, window()).unwrap();
         server.run(&mut *pull, backwards);
-        assert_eq!(pull.warnings(), []);
+        assert_eq!(lost(&mut *pull), Vec::<String>::new());
         let progress = pull.progress();
         assert_eq!(progress.answered, progress.expected);
         assert_eq!(server.asked_for("irrelevant"), Vec::<&String>::new());
@@ -136,7 +176,7 @@ fn a_question_that_is_too_much_is_halved_until_it_is_not() {
         .plan(&source(serde_json::json!({})), window())
         .unwrap();
     server.run(&mut *pull, false);
-    assert_eq!(pull.warnings(), []);
+    assert_eq!(lost(&mut *pull), Vec::<String>::new());
     let halves = server.asked_for("[7200000ms]");
     assert_eq!(halves.len(), 3, "{halves:#?}");
 }
@@ -147,9 +187,16 @@ fn what_goes_over_the_cap_is_left_out_and_named() {
     let mut server = Server::new();
     let mut pull = Prometheus.plan(&settings, window()).unwrap();
     server.run(&mut *pull, false);
-    let warnings = pull.warnings();
-    assert_eq!(warnings.len(), 1);
-    assert!(warnings[0].lossy && warnings[0].text.contains("shop_orders"));
+    let announced = pull.announced().unwrap();
+    assert!(
+        announced.starts_with("about ") && announced.contains("raise `max_samples`"),
+        "{announced}"
+    );
+    let lost = lost(&mut *pull);
+    assert!(
+        lost.len() == 1 && lost[0].contains("shop_orders (40,000 series)"),
+        "{lost:?}"
+    );
     assert_eq!(server.asked_for("shop_orders\"}[").len(), 0);
 }
 
@@ -170,38 +217,145 @@ fn victoria_is_asked_by_export_and_for_unshifted_times() {
 #[test]
 fn whoever_is_not_let_in_is_told_once() {
     for (status, words) in [(401, "HTTP 401"), (403, "HTTP 403")] {
-        let mut server = Server::new();
-        server
-            .answers
-            .insert("/api/v1", (status, "<html>login</html>".to_owned()));
+        let mut server = Server::new().with("/api/v1", status, "<html>login</html>");
         server.answers.remove("/api/v1/status/buildinfo");
+        server.answers.remove("/api/v1/label/__name__/values");
+        server.answers.remove("/api/v1/targets");
         let mut pull = Prometheus
             .plan(&source(serde_json::json!({})), window())
             .unwrap();
         server.run(&mut *pull, false);
-        let warnings = pull.warnings();
-        assert_eq!(warnings.len(), 1, "{warnings:?}");
-        assert!(warnings[0].lossy && warnings[0].text.contains(words));
-        assert_eq!(server.asked.len(), 1);
+        let lost = lost(&mut *pull);
+        assert!(lost.len() == 1 && lost[0].contains(words), "{lost:?}");
+        // Who is known and refused may be refused its status alone.
+        assert_eq!(server.asked.len() == 1, status == 401);
     }
 }
 
 #[test]
+fn a_proxy_that_guards_the_status_alone_is_pulled_from() {
+    let mut server = Server::new().with("/api/v1/status/", 403, "Forbidden\n");
+    server.answers.remove("/api/v1/status/buildinfo");
+    let own = serde_json::json!({"remote_read": false});
+    let mut pull = Prometheus.plan(&source(own), window()).unwrap();
+    server.run(&mut *pull, false);
+    assert_eq!(lost(&mut *pull), Vec::<String>::new());
+    assert_eq!(server.asked_for("ms]").len(), 1);
+    assert!(server.asked_for("/api/v1/stores").is_empty());
+}
+
+#[test]
 fn a_partial_answer_of_thanos_is_lossy() {
-    let mut server = Server::new();
-    server.answers.insert(
-        "[7200000ms]",
-        (200, r#"{"status":"success","data":{"resultType":"matrix","result":[]},"warnings":["fetch series for {} from store 10.0.0.1: timeout"]}"#.to_owned()),
-    );
+    let partial = r#"{"status":"success","data":{"resultType":"matrix","result":[]},"warnings":["fetch series for {} from store 10.0.0.1: timeout"]}"#;
+    let server = || Server::new().with("[7200000ms]", 200, partial);
+    for own in [
+        serde_json::json!({"flavor": "thanos"}),
+        serde_json::json!({}),
+    ] {
+        let mut server = server().with(
+            "/api/v1/stores",
+            200,
+            r#"{"status":"success","data":{"sidecar":[]}}"#,
+        );
+        let is_named = own != serde_json::json!({});
+        let mut pull = Prometheus.plan(&source(own), window()).unwrap();
+        server.run(&mut *pull, false);
+        assert_eq!(server.asked_for("/api/v1/stores").is_empty(), is_named);
+        assert!(server.asked_for("[7200000ms]")[0].contains("dedup=false"));
+        assert!(server.asked_for("/api/v1/read").is_empty());
+        let lost = lost(&mut *pull);
+        assert!(lost[0].contains("10.0.0.1"), "{lost:?}");
+    }
+}
+
+#[test]
+fn a_store_that_refuses_by_its_own_limit_is_asked_for_less() {
+    let limit = r#"{"status":"success","data":{"resultType":"matrix","result":[]},"warnings":["receive series from Addr: 10.0.0.1: rpc error: code = ResourceExhausted desc = exceeded series limit: limit 10 violated (got 11)"]}"#;
+    let mut server = Server::new().with(r#"=~"scrape_duration_seconds|up|node"#, 200, limit);
     let settings = source(serde_json::json!({"flavor": "thanos"}));
     let mut pull = Prometheus.plan(&settings, window()).unwrap();
     server.run(&mut *pull, false);
-    assert!(server.asked_for("[7200000ms]")[0].contains("dedup=false"));
-    let warnings = pull.warnings();
-    assert!(
-        warnings[0].lossy && warnings[0].text.contains("10.0.0.1"),
-        "{warnings:?}"
+    assert_eq!(server.asked_for("[7200000ms]").len(), 3);
+    assert_eq!(lost(&mut *pull).len(), 1, "the store's words are told");
+}
+
+#[test]
+fn a_window_that_is_too_long_is_halved_in_time_and_so_is_a_query() {
+    let long = r#"{"status":"error","errorType":"bad_data","error":"the total query time range exceeds the limit (query length: 2h0m0s, limit: 1h0m0s) (err-mimir-max-total-query-length)"}"#;
+    let mut server = Server::new().with("[7200000ms]", 422, long).with(
+        "query=sum(up)&start=1785542400&end=1785549600",
+        422,
+        long,
     );
+    let own = serde_json::json!({"flavor": "mimir", "remote_read": false, "queries": ["sum(up)"], "step": "15s"});
+    let mut pull = Prometheus.plan(&source(own), window()).unwrap();
+    server.run(&mut *pull, false);
+    assert_eq!(lost(&mut *pull), Vec::<String>::new());
+    assert_eq!(server.asked_for("[7200000ms]").len(), 1);
+    let halves = server.asked_for("[3600000ms]");
+    assert_eq!(halves.len(), 2, "{halves:?}");
+    assert!(halves.iter().all(|half| half.contains("up|")), "{halves:?}");
+    let own = server.asked_for("query_range");
+    assert_eq!(own.len(), 3, "{own:#?}");
+    assert!(
+        own[2].contains("start=1785546015&end=1785549600"),
+        "{own:#?}"
+    );
+}
+
+#[test]
+fn raw_samples_come_by_remote_read_where_it_is_offered() {
+    // Whoever answers with JSON does not offer it: asked once, and everything by range selectors.
+    let settings = source(serde_json::json!({"metrics": ["shop_*"]}));
+    let mut server = Server::new();
+    let mut pull = Prometheus.plan(&settings, window()).unwrap();
+    server.run(&mut *pull, false);
+    assert_eq!(server.asked_for("/api/v1/read").len(), 1);
+    assert_eq!(server.asked_for("ms]").len(), 11);
+    let said = note(&pull.warnings(), "raw_samples");
+    assert!(
+        said.contains("range selectors") && said.contains("no protobuf"),
+        "{said}"
+    );
+
+    let mut pull = Prometheus.plan(&settings, window()).unwrap();
+    let mut server = Server::new();
+    server.reads = true;
+    server.run(&mut *pull, false);
+    assert_eq!(server.asked_for("/api/v1/read").len(), 11);
+    assert_eq!(server.asked_for("ms]"), Vec::<&String>::new());
+    let said = note(&pull.warnings(), "raw_samples");
+    assert!(said.contains("by remote read, with staleness"), "{said}");
+
+    // An answer without any series, of metrics that were counted, is not believed.
+    let mut pull = Prometheus.plan(&settings, window()).unwrap();
+    server.asked.clear();
+    server.is_empty = true;
+    server.run(&mut *pull, false);
+    assert_eq!(server.asked_for("/api/v1/read").len(), 1);
+    assert_eq!(server.asked_for("ms]").len(), 11);
+
+    let own = serde_json::json!({"metrics": ["shop_*"], "remote_read": false});
+    let mut pull = Prometheus.plan(&source(own), window()).unwrap();
+    server.asked.clear();
+    server.run(&mut *pull, false);
+    assert_eq!(server.asked_for("/api/v1/read").len(), 0);
+}
+
+#[test]
+fn whoever_wants_a_tenant_says_so_and_the_advice_is_to_name_one() {
+    let mut server = Server::new().with("/api/v1", 401, "no org id\n");
+    server.answers.remove("/api/v1/status/buildinfo");
+    let mut pull = Prometheus
+        .plan(&source(serde_json::json!({})), window())
+        .unwrap();
+    server.run(&mut *pull, false);
+    let lost = lost(&mut *pull);
+    assert!(
+        lost.len() == 1 && lost[0].starts_with("HTTP 401: no org id; set `tenant`"),
+        "{lost:?}"
+    );
+    assert_eq!(server.asked.len(), 1);
 }
 
 #[test]
@@ -240,7 +394,8 @@ fn doctor_tells_apart_who_does_not_know_us_and_who_has_no_such_api() {
     );
     assert!(
         good.iter()
-            .any(|(c, v)| *c == Check::Version && v.text == "Prometheus 2.42.0")
+            .any(|(c, v)| *c == Check::Version
+                && v.text == "Prometheus 2.42.0, told by its buildinfo")
     );
     let unknown = look(401, "");
     assert!(

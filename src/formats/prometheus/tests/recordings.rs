@@ -80,6 +80,7 @@ fn request_of(path: &Path) -> Option<RequestHint> {
             .map(str::to_owned),
         target: None,
         is_pulled: false,
+        window: None,
     })
 }
 
