@@ -14,9 +14,9 @@ use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use tailscope::base::percent::decode;
 use tailscope::session::analysis::{Asked, Document};
 use tailscope::session::intake;
-use tailscope::sources::request::decode;
 
 mod amazon;
 mod mimir;
